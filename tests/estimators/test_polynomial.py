@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from adaline import IllConditionedWarning, PolynomialLeastSquares, RankDeficientWarning
-from adaline.estimators.polynomial import _check_size, _recipe
 from reference import correct_digits, exact_least_squares
 
 
@@ -86,16 +85,6 @@ def test_rows_of_monomials_beyond_memory_are_refused(monkeypatch):
     monkeypatch.setattr("adaline.errors._memory", lambda: 1000.0)
     with pytest.raises(ValueError, match=r"9, and 40 rows .* GiB; this machine has"):
         PolynomialLeastSquares(degree=3).fit(np.ones((40, 2)), np.ones(40))
-
-
-@pytest.mark.parametrize(("p", "degree"), [(1, 1), (1, 9), (4, 3), (3, 5)])
-def test_the_count_that_decides_is_the_number_of_monomials(monkeypatch, p, degree):
-    number = len(_recipe(p, degree)[0])
-    monkeypatch.setattr("adaline.estimators.polynomial.MAX_MONOMIALS", number + 1)
-    _check_size(1, p, degree)
-    monkeypatch.setattr("adaline.estimators.polynomial.MAX_MONOMIALS", number)
-    with pytest.raises(ValueError, match="more than"):
-        _check_size(1, p, degree)
 
 
 def test_ranks_and_conditions_count_monomials_and_not_the_users_columns(rng):

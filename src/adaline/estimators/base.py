@@ -198,6 +198,14 @@ class Learner(Advises, Declared, BaseEstimator):
         self.fit_, self._dtype = fit, np.dtype(dtype)
         self.coef_, self.intercept_ = (read_only(part, dtype) for part in (fit.W, fit.b))
 
+    def _accept(self, fit: Fit, dtype: Any) -> None:
+        """Deliver weights, with a certificate that speaks of them as rounded to dtype."""
+        self._deliver(delivered(fit, dtype), dtype)
+
+    def _take_dtype(self, dtype: Any, column: bool) -> None:
+        """Deliver what was learned from sums as rows of this dtype, and a column y, would."""
+        self._accept(self.fit_, dtype)
+
     def _restored(self, dtype: Any) -> None:
         self._deliver(self.fit_, dtype)
 
@@ -236,16 +244,9 @@ class Regressor(RegressorMixin, Learner):
         self._one_target = Y.ndim == 1
         return Y.reshape(len(Y), -1)
 
-    def _accept(self, fit: Fit, dtype: Any) -> None:
-        """Deliver weights, with a certificate that speaks of them as rounded to dtype."""
-        self._deliver(delivered(fit, dtype), dtype)
-
     def _take_dtype(self, dtype: Any, column: bool) -> None:
-        """Deliver what was learned from sums as rows of this dtype would, and a column of targets
-        as several.
-        """
         self._one_target = self._one_target and not column
-        self._accept(self.fit_, dtype)
+        super()._take_dtype(dtype, column)
 
     def _deliver(self, fit: Fit, dtype: Any) -> None:
         super()._deliver(fit, dtype)

@@ -26,7 +26,6 @@ from adaline.sums.rows import Rows, check_finite
 
 ILL_CONDITION = 1e10  # condition number that is warned of: of 16 digits in the data, 10 are spent
 GRADIENT_SHARE = 1e-6  # of the gradient at zero weights, that is warned of (any small number)
-NAMES_LISTED = 5  # in one message (any small number)
 
 
 class ClosedForm(Learner):
@@ -52,41 +51,37 @@ class ClosedForm(Learner):
             check_finite(rows.X, self._names)
             raise
 
-    def _check_moments(self) -> None:
+    def _check_moments(self, what: str) -> None:
+        """Raise where there are no moments of the weights as they are, which `what` needs."""
+        check_is_fitted(self, "moments_")
         if self.moments_ is None:
             raise ValueError(
                 f"this fit saw {self.n_features_in_} columns, and fewer rows or sparse ones, and "
                 "kept no moments to add to or take from; begin with partial_fit instead of fit."
             )
+        self._refuse_written(what)
+
+    def _merge(self, rows: Rows, first: bool) -> Moments:
+        part = self._moments_of(rows)
+        return part if first else self.moments_ + part
 
     def _begins_stream(self) -> bool:
-        """Whether partial_fit is the first call; moments and weights must allow another one."""
         if not hasattr(self, "moments_"):
             return True
-        self._check_moments()
-        self._refuse_written("partial_fit would lose that: it solves anew from moments_")
+        self._check_moments("partial_fit would lose that: it solves anew from moments_")
         return False
-
-    def _check_forget(self) -> None:
-        check_is_fitted(self, "moments_")
-        self._check_moments()
-        self._refuse_written("forget would lose that: it solves anew from moments_")
 
     def _moments_without(self, rows: Rows) -> Moments:
         left: Moments = self.moments_ - self._moments_of(rows)
         if left.rows == 0:
-            raise ValueError(
-                "forgetting these rows would leave none; make a new estimator instead."
-            )
+            raise ValueError("forgetting these rows would leave none; make a new estimator.")
         return left
 
     def _check_moments_given(self, m: Any) -> None:
         if not isinstance(m, Moments):
             raise TypeError(f"m is {type(m).__name__}; expected Moments, see Moments.of(X, y).")
-        if m.targets == 0:
-            raise ValueError("m has no targets; use Moments.of(X, y) with y.")
-        if m.rows == 0:
-            raise ValueError("m is of no rows; there is nothing to learn from.")
+        if m.targets == 0 or m.rows == 0:
+            raise ValueError("m has no targets or no rows; use Moments.of(X, y) with y.")
 
     def _speak_up(self) -> None:
         """Warn of dependent columns, and of results that depend on the last digits of the data."""
@@ -118,24 +113,21 @@ class ClosedForm(Learner):
         full_rank = fit.rank == fit.W.shape[1]
         if "drowned" in evidence or (full_rank and evidence.get("digits") == 0.0):
             names = self._names()
-            lost = [names[j] for j in evidence.get("drowned", ())[:NAMES_LISTED]]
-            of = f" of {', '.join(lost)}" if lost else ""
+            lost = [names[j] for j in evidence.get("drowned", ())[:5]]
             warn_caller(
-                f"rounding has left no digit{of} certain, as after forgetting rows of far larger "
-                "numbers, or where a row outweighs all others by far: the coefficients cannot be "
-                "trusted. Fit anew from the rows that are left, or leave such rows out.",
+                f"rounding has left no digit{' of ' * bool(lost)}{', '.join(lost)} certain, as "
+                "after forgetting rows of far larger numbers, or where a row outweighs all others "
+                "by far: the coefficients cannot be trusted. Fit anew from the rows that are left, "
+                "or leave such rows out.",
                 IllConditionedWarning,
             )
 
     def _describe_dependence(self) -> str:
         names, parts, most = self._names(), [], 3
         for column, others in self.fit_.dependent[:most]:
-            if others:
-                listed = ", ".join(names[i] for i in others[:NAMES_LISTED])
-                more = ", ..." if len(others) > NAMES_LISTED else ""
-                parts.append(f"{names[column]} is a combination of {listed}{more}")
-            else:
-                parts.append(f"{names[column]} is constant")
+            listed = ", ".join(names[i] for i in others[:5]) + ", ..." * (len(others) > 5)
+            what = f"a combination of {listed}" if others else "constant"
+            parts.append(f"{names[column]} is {what}")
         rest = len(self.fit_.dependent) - most
         if rest > 0:
             parts.append(f"and {plural(rest, 'more column', 'depend')} on others")
@@ -147,10 +139,7 @@ class ClosedForm(Learner):
 
 
 class ClosedFormRegressor(Regressor, ClosedForm):
-    """Learns from moments, and from the rows where they are at hand.
-
-    A subclass defines `_solve(m, rows)`; rows is None when only moments are known.
-    """
+    """A subclass defines `_solve(m, rows)`; rows is None when only moments are known."""
 
     _stored = SEEN | {"_one_target": "truth", "moments_": "Moments | None", "fit_": "ClosedFit"}
 
@@ -159,15 +148,7 @@ class ClosedFormRegressor(Regressor, ClosedForm):
 
     @unchanged_on_error
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from all rows at once.
-
-        Parameters
-        ----------
-        X : array-like or CSR of shape (n, p)
-        y : array-like of shape (n,) or (n, k)
-        sample_weight : array-like of shape (n,), optional
-            A weight of 2 counts a row twice.
-        """
+        """Learn from all rows: X (n, p) dense or CSR, y (n,) or (n, k), weights (n,)."""
         self._check_parameters()
         rows = self._observe(X, y, sample_weight, reset=True)
         self.moments_ = self._moments_unless_wide(rows)
@@ -181,8 +162,7 @@ class ClosedFormRegressor(Regressor, ClosedForm):
         self._check_parameters()
         first = self._begins_stream()
         rows = self._observe(X, y, sample_weight, reset=first)
-        part = self._moments_of(rows)
-        return self._learn_stream(part if first else self.moments_ + part, rows.X.dtype)
+        return self._learn_stream(self._merge(rows, first), rows.X.dtype)
 
     @unchanged_on_error
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -191,7 +171,7 @@ class ClosedFormRegressor(Regressor, ClosedForm):
         Rows are not kept, so that others of the same number may go unnoticed: more than were
         seen are refused, and such as would leave a negative sum of squares.
         """
-        self._check_forget()
+        self._check_moments("forget would lose that: it solves anew from moments_")
         rows = self._observe(X, y, sample_weight, reset=False)
         return self._learn_stream(self._moments_without(rows), rows.X.dtype)
 
@@ -217,12 +197,11 @@ class ClosedFormRegressor(Regressor, ClosedForm):
         """The penalty on w^2, one for all columns or for each, and whether there is a bias.
 
         `data.fit` uses them to read a stream again where moments leave few digits; None where it
-        should not.
+        should not. `_take_refined` accepts the weights that these passes make.
         """
         return None
 
     def _take_refined(self, fit: ClosedFit) -> None:
-        """Accept weights that more passes over a stream made of those of `fit_moments`."""
         self._accept(fit, np.dtype(np.float64))
 
     def _set_size(self, m: Any) -> None:
@@ -269,15 +248,8 @@ class LeastSquaresRegressor(ClosedFormRegressor):
             Confidence level of the intervals.
         target : int
             Which target, where there are several.
-
-        Returns
-        -------
-        Summary
-            Prints as a table; `to_frame()` and `to_html()` too.
         """
-        check_is_fitted(self, "fit_")
-        self._check_moments()
-        self._refuse_written("standard errors are those of the least-squares weights")
+        self._check_moments("standard errors are those of the least-squares weights")
         m = self.moments_
         LEVEL("level", level)
         count(0, m.targets - 1)("target", target)

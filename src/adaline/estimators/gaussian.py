@@ -147,7 +147,7 @@ class GaussianClassifier(PosteriorClassifier, Classifier):
         shrinkage: Any = self.shrinkage
         if isinstance(shrinkage, str):
             shrinkage = shrinkages(m, fourth_powers(X, codes, omega, m))
-        return self._accept(m, classes, X.dtype, shrinkage)
+        return self._deliver_moments(m, classes, X.dtype, shrinkage)
 
     @unchanged_on_error
     def partial_fit(
@@ -161,7 +161,9 @@ class GaussianClassifier(PosteriorClassifier, Classifier):
         stream = check_stream_classes(classes, None if first else self.classes_)
         X, codes, known, omega = self._coded(X, y, sample_weight, stream, reset=first)
         m = self._moments(X, codes, len(known), omega)
-        return self._accept(m if first else self.moments_ + m, known, X.dtype, self.shrinkage)
+        return self._deliver_moments(
+            m if first else self.moments_ + m, known, X.dtype, self.shrinkage
+        )
 
     @unchanged_on_error
     def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -175,7 +177,7 @@ class GaussianClassifier(PosteriorClassifier, Classifier):
                 "forgetting these rows would leave none to know anything from; nothing was "
                 "forgotten. Use a new classifier instead."
             )
-        return self._accept(m, known, X.dtype, self.shrinkage)
+        return self._deliver_moments(m, known, X.dtype, self.shrinkage)
 
     @unchanged_on_error
     def fit_moments(self, m: ClassMoments, classes: ArrayLike | None = None) -> Self:
@@ -194,11 +196,11 @@ class GaussianClassifier(PosteriorClassifier, Classifier):
         if not m.rows.any():
             raise ValueError("the moments are of no rows; there is nothing to learn from.")
         self.n_features_in_ = m.p
-        return self._accept(m, labels, np.dtype(np.float64), self.shrinkage)
+        return self._deliver_moments(m, labels, np.dtype(np.float64), self.shrinkage)
 
     def _take_dtype(self, dtype: Any, column: bool) -> None:
         """Deliver what was learned from sums as rows of this dtype would."""
-        self._accept(self.moments_, self.classes_, dtype, self.shrinkage)
+        self._deliver_moments(self.moments_, self.classes_, dtype, self.shrinkage)
 
     def _restored(self, dtype: Any) -> None:
         g, m = self.model_, self.moments_
@@ -240,7 +242,9 @@ class GaussianClassifier(PosteriorClassifier, Classifier):
             check_finite(X, self._names)
             raise
 
-    def _accept(self, m: ClassMoments, classes: NDArray[Any], dtype: Any, shrinkage: Any) -> Self:
+    def _deliver_moments(
+        self, m: ClassMoments, classes: NDArray[Any], dtype: Any, shrinkage: Any
+    ) -> Self:
         """Take what was learned, in scikit-learn's shapes and the dtype of the samples."""
         share = m.weight / m.weight.sum() if self.priors is None else self.priors
         priors = decisions.checked_priors(share, m.K)

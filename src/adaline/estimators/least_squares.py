@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.certificates.sides import separation
-from adaline.certificates.statements import delivered
 from adaline.estimators.base import WRITTEN, Classifier, as_delivered, unchanged_on_error
 from adaline.estimators.closed_form import ClosedForm, LeastSquaresRegressor
 from adaline.estimators.labels import check_labels, check_stream_classes, encode, labels_of_moments
@@ -92,8 +91,7 @@ class LeastSquares(LeastSquaresRegressor):
         """Of a new y at each row: v -+ t s sqrt(1 + 1/n + (x - m)' S^-1 (x - m))."""
         from adaline.procedures.standard_errors import new_values
 
-        self._check_moments()
-        self._refuse_written("intervals are those of the least-squares weights")
+        self._check_moments("intervals are those of the least-squares weights")
         X, m = self._rows(X, reset=False), self.moments_
         mean = m.mean_and_squares(about_zero=False)[0][: m.p] * bool(self.fit_intercept)
         half_widths = new_values(
@@ -176,16 +174,9 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
 
     @unchanged_on_error
     def fit(self, X: Any, y: Any, sample_weight: Any = None, margins: Any = None) -> Self:
-        """Learn from all rows at once.
+        """Learn from all rows: X (n, p) dense or CSR, any labels y (n,).
 
-        Parameters
-        ----------
-        X : array-like or CSR of shape (n, p)
-        y : array-like of shape (n,)
-            Any labels.
-        sample_weight : array-like of shape (n,), optional
-        margins : array-like of shape (n,), optional
-            Positive values b that w'x + b should reach on the right side; 1 by default.
+        margins (n,) are positive values that w'x + b should reach on the right side; 1 by default.
         """
         self._check_parameters()
         rows, codes = self._observe(X, y, sample_weight, margins, classes=None, reset=True)
@@ -206,13 +197,12 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         first = self._begins_stream()
         known = check_stream_classes(classes, None if first else self.classes_)
         rows, _ = self._observe(X, y, sample_weight, margins, known, reset=first)
-        part = self._moments_of(rows)
-        return self._learn_stream(part if first else self.moments_ + part, rows.X.dtype)
+        return self._learn_stream(self._merge(rows, first), rows.X.dtype)
 
     @unchanged_on_error
     def forget(self, X: Any, y: Any, sample_weight: Any = None, margins: Any = None) -> Self:
         """Undo having seen these rows, which must be among those seen."""
-        self._check_forget()
+        self._check_moments("forget would lose that: it solves anew from moments_")
         rows, _ = self._observe(X, y, sample_weight, margins, self.classes_, reset=False)
         return self._learn_stream(self._moments_without(rows), rows.X.dtype)
 
@@ -220,11 +210,7 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
     def fit_moments(self, m: Moments, classes: Any = None) -> Self:
         """Learn from moments with targets ±1 (two classes) or K columns of 0 and 1.
 
-        Parameters
-        ----------
-        m : Moments
-        classes : array-like, optional
-            Labels in the order of the targets; 0, 1, ... by default.
+        `classes` are labels in the order of the targets; 0, 1, ... by default.
         """
         self._check_parameters()
         self._check_moments_given(m)
@@ -263,13 +249,6 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         )
         self._warn_of_rounding()
         return self
-
-    def _take_dtype(self, dtype: Any, column: bool) -> None:
-        """Deliver what was learned from sums as rows of this dtype would."""
-        self._accept(self.fit_, dtype)
-
-    def _accept(self, fit: ClosedFit, dtype: Any) -> None:
-        self._deliver(delivered(fit, dtype), dtype)
 
 
 def check_margins(margins: Any, n: int) -> Array:

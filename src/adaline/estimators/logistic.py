@@ -425,11 +425,6 @@ class LogisticRegression(
         self._state, self._known = None, delivered(fit, dtype)
         self._dtype, self._shape = np.dtype(dtype), (self.n_features_in_,)
 
-    def _continue_from(self, W: Array, b: Array) -> None:
-        super()._continue_from(W, b)
-        if self._is_written():
-            self._information = None
-
     def _take_newton(self, fit: NewtonFit, p: int, classes: NDArray[Any]) -> None:
         """Accept weights that `data.fit` found in passes over a source of p columns."""
         self.n_features_in_, self.alpha_, self._information = p, float(self.alpha), None
@@ -438,10 +433,6 @@ class LogisticRegression(
         self.n_iter_ = np.array([max(fit.steps, 1)], dtype=np.int32)
         self._accept(fit, np.dtype(np.float64))
         self._speak_up()
-
-    def _take_dtype(self, dtype: Any, column: bool) -> None:
-        """Deliver what was learned from sums as rows of this dtype would."""
-        self._accept(self.fit_, dtype)
 
 
 def require_weight(classes: NDArray[Any], codes: NDArray[np.int64], omega: Array) -> None:

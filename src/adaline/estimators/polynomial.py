@@ -8,7 +8,6 @@ from math import comb
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import refuse_beyond_memory
@@ -77,16 +76,18 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
         rows = super()._observe(X, y, sample_weight, reset=reset)
         dense = rows.X.toarray() if hasattr(rows.X, "toarray") else rows.X
         check_finite(dense, super()._names)
-        _check_size(len(dense), dense.shape[1], int(self.degree))
-        self.monomials_ = _recipe(dense.shape[1], self.degree)[0]
+        check_size(len(dense), dense.shape[1], int(self.degree))
+        self.monomials_ = monomials(dense.shape[1], self.degree)
         high, low = self._expand(dense)
         return replace(rows, X=high, X_low=low)
 
     def _expand(self, X: Array) -> tuple[Array, Array]:
         """Monomials of the rows as high and low parts, up to the degree that was learned."""
-        degree = len(self.monomials_[-1])
-        _check_size(len(X), X.shape[1], degree)
-        _, parent, factor = _recipe(X.shape[1], degree)
+        check_size(len(X), X.shape[1], len(self.monomials_[-1]))
+        # Each monomial is an earlier one times one more column.
+        place = {m: j for j, m in enumerate(self.monomials_)}
+        parent = np.array([place.get(m[:-1], -1) for m in self.monomials_], dtype=np.int64)
+        factor = np.array([m[-1] for m in self.monomials_], dtype=np.int64)
         high, low = np.empty((len(X), len(parent))), np.empty((len(X), len(parent)))
         double_double.monomials(
             np.ascontiguousarray(X, dtype=np.float64), parent, factor, high, low
@@ -117,53 +118,39 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
         # Degrees and columns are bounded by their monomials, which are in the file.
         small = 1 <= p <= count and 1 <= degree <= count and degree * count <= MAX_FACTORS_IN_FILE
         demand(small and comb(p + degree, degree) - 1 == count, "weights are not one a monomial.")
-        self.monomials_ = _monomials(p, degree)
+        self.monomials_ = monomials(p, degree)
         super()._restored(dtype)
 
     def _names(self) -> list[str]:
         names = super()._names()
         if not hasattr(self, "monomials_"):
             return names
-        return [_spelled(monomial, names) for monomial in self.monomials_]
+        return [spell_monomial(monomial, names) for monomial in self.monomials_]
 
 
-def _check_size(n: int, p: int, degree: int) -> None:
+def check_size(n: int, p: int, degree: int) -> None:
     """Refuse more monomials than can be held: C(p + degree, p) - 1 of them."""
-    smaller, larger, count = min(p, degree), max(p, degree), 1
-    for i in range(1, smaller + 1):  # at least doubles each time, so the loop is short
-        count = count * (larger + i) // i
-        if count > MAX_MONOMIALS:
-            break
+    few = min(p, degree) < MAX_MONOMIALS.bit_length()  # as C(p + degree, p) >= 2^min(p, degree)
+    number = comb(p + degree, p) if few else MAX_MONOMIALS + 1
     what = f"all monomials of {p} columns up to degree {degree}"
-    if count > MAX_MONOMIALS:
+    if number > MAX_MONOMIALS:
         raise ValueError(
             f"degree is {degree}: {what} are more than {MAX_MONOMIALS} columns. Lower the degree, "
             "or choose fewer columns."
         )
     refuse_beyond_memory(
-        16.0 * n * count,
-        f"{what} are {count - 1}, and {n} rows of them in double-double",
+        16.0 * n * number,
+        f"{what} are {number - 1}, and {n} rows of them in double-double",
         "Lower the degree, or give fewer columns, or rows in parts.",
     )
 
 
-def _monomials(p: int, degree: int) -> list[tuple[int, ...]]:
+def monomials(p: int, degree: int) -> list[tuple[int, ...]]:
     """The columns that each monomial multiplies, by degree."""
     return [m for d in range(1, degree + 1) for m in combinations_with_replacement(range(p), d)]
 
 
-def _recipe(
-    p: int, degree: int
-) -> tuple[list[tuple[int, ...]], NDArray[np.int64], NDArray[np.int64]]:
-    """Monomials by degree, each as an earlier one times one more column."""
-    all_of_them = _monomials(p, degree)
-    place = {m: j for j, m in enumerate(all_of_them)}
-    parent = np.array([place.get(m[:-1], -1) for m in all_of_them], dtype=np.int64)
-    factor = np.array([m[-1] for m in all_of_them], dtype=np.int64)
-    return all_of_them, parent, factor
-
-
-def _spelled(monomial: tuple[int, ...], names: list[str]) -> str:
+def spell_monomial(monomial: tuple[int, ...], names: list[str]) -> str:
     """x0² x1 as "x0^2 x1"."""
     powers = {j: monomial.count(j) for j in dict.fromkeys(monomial)}
     return " ".join(names[j] + (f"^{k}" if k > 1 else "") for j, k in powers.items())

@@ -59,8 +59,7 @@ class StreamWeights(Learner):
 
     @coef_.setter
     def coef_(self, value: Any) -> None:
-        fit = self.fit_
-        self._continue_from(self._assigned("coef_", value, fit.W), fit.b)
+        self._assign("coef_", value, 0)
 
     @property
     def intercept_(self) -> Any:
@@ -68,23 +67,22 @@ class StreamWeights(Learner):
 
     @intercept_.setter
     def intercept_(self, value: Any) -> None:
-        fit = self.fit_
-        self._continue_from(fit.W, self._assigned("intercept_", value, fit.b))
+        self._assign("intercept_", value, 1)
 
-    def _assigned(self, name: str, value: Any, old: Array) -> Array:
-        """The assigned weights; those that are as they were keep digits that float32 lacks."""
+    def _assign(self, name: str, value: Any, part: int) -> None:
+        """Predict and learn with these weights, of which nothing is proven if they are new."""
+        weights = [self.fit_.W, self.fit_.b]
+        old = weights[part]
         shown = round_to(old, self._dtype)
         new = round_to(as_shape(name, value, old.shape), self._dtype)
-        return np.where((new == shown) | (np.isnan(new) & np.isnan(shown)), old, new)
-
-    def _continue_from(self, W: Array, b: Array) -> None:
-        """Predict and learn with these weights, of which nothing is proven if they are new."""
-        fit = self.fit_
-        if np.array_equal(W, fit.W, equal_nan=True) and np.array_equal(b, fit.b, equal_nan=True):
+        same = (new == shown) | (np.isnan(new) & np.isnan(shown))
+        if same.all():
             return
+        weights[part] = np.where(same, old, new)  # those that are the same keep their digits
         if self._state is not None:
-            self._state.go_on_from(W, b)
-        self._known = Fit(W, b, "coef_ or intercept_ was assigned after learning.", WRITTEN)
+            self._state.go_on_from(*weights)
+        stopped = "coef_ or intercept_ was assigned after learning."
+        self._known = Fit(weights[0], weights[1], stopped, WRITTEN)
 
     def _is_written(self) -> bool:
         return bool(self.fit_.certificate == WRITTEN)
