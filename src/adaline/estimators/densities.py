@@ -106,13 +106,7 @@ def as_densities(sources: Iterable[Any], labels: Sequence[Any]) -> tuple[Density
 class Gaussian(Result):
     """N(m, C) with C = D (Q diag(l) Q') D, where D = diag(unit) are the columns' own units.
 
-    Attributes
-    ----------
-    mean, unit : ndarray of shape (p,)
-    eigenvalues, axes : ndarray of shape (p,) and (p, p)
-        l and Q of the correlation matrix, ridge included.
-    ridge : float
-        What was added to the diagonal of the correlation matrix; zero where nothing was needed.
+    l and Q are those of the correlation matrix, to whose diagonal a ridge may have been added.
     """
 
     mean: Array

@@ -54,8 +54,7 @@ class GaussianClassifier(PosteriorClassifier, Classifier):
     shrinkage : None, float in [0, 1] or "auto", default=None
         a in S <- (1 - a) S + a diag(S), whatever the units. "auto" is Ledoit and Wolf's estimate
         on standardised rows, one a class if covariance is "full". `partial_fit`, `forget` and
-        `fit_moments` no longer have the rows it needs; they use what it is on average over
-        Gaussian rows (Chen et al. 2010), so with "auto" they differ a little from `fit`.
+        `fit_moments` use what it is on average over Gaussian rows (Chen et al. 2010).
     reject_cost : float, optional
         Where every decision is expected to cost more than this, `predict` answers "reject", and
         always gives an array of objects. Default: never.
@@ -69,12 +68,11 @@ class GaussianClassifier(PosteriorClassifier, Classifier):
         As used, with shrinkage and ridge.
     coef_, intercept_ : ndarray of shape (1, p) and (1,), or (K, p) and (K,)
         Shared covariance only. Two classes: w and w0 above. More: the discriminants
-        w_k = S^-1 (m_k - m) and w0_k, with m the mean of all rows; the log-odds of classes i and j
-        are the difference of their rows.
+        w_k = S^-1 (m_k - m) and w0_k, with m the mean of all rows.
     shrinkage_, ridge_ : float, or ndarray of shape (K,)
         The a that was used, and what was added to the diagonal of the correlation matrix: zero,
         unless rounding cannot tell it from a singular one; then the least that leaves no
-        eigenvalue below 2**-20 = 9.5e-7, and a RankDeficientWarning names the columns.
+        eigenvalue below 2**-20, and a RankDeficientWarning names the columns.
     moments_ : ClassMoments
     certificate_ : Certificate
         "optimal" where these are the maximum-likelihood densities, with bounds on what rounding
@@ -147,7 +145,7 @@ class GaussianClassifier(PosteriorClassifier, Classifier):
         shrinkage: Any = self.shrinkage
         if isinstance(shrinkage, str):
             shrinkage = shrinkages(m, fourth_powers(X, codes, omega, m))
-        return self._deliver_moments(m, classes, X.dtype, shrinkage)
+        return self._learn(m, classes, X.dtype, shrinkage)
 
     @unchanged_on_error
     def partial_fit(
@@ -161,9 +159,7 @@ class GaussianClassifier(PosteriorClassifier, Classifier):
         stream = check_stream_classes(classes, None if first else self.classes_)
         X, codes, known, omega = self._coded(X, y, sample_weight, stream, reset=first)
         m = self._moments(X, codes, len(known), omega)
-        return self._deliver_moments(
-            m if first else self.moments_ + m, known, X.dtype, self.shrinkage
-        )
+        return self._learn(m if first else self.moments_ + m, known, X.dtype, self.shrinkage)
 
     @unchanged_on_error
     def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -173,11 +169,8 @@ class GaussianClassifier(PosteriorClassifier, Classifier):
         X, codes, known, omega = self._coded(X, y, sample_weight, self.classes_, reset=False)
         m = self.moments_ - self._moments(X, codes, len(known), omega)
         if not m.rows.any():
-            raise ValueError(
-                "forgetting these rows would leave none to know anything from; nothing was "
-                "forgotten. Use a new classifier instead."
-            )
-        return self._deliver_moments(m, known, X.dtype, self.shrinkage)
+            raise ValueError("forgetting these rows would leave none; make a new classifier.")
+        return self._learn(m, known, X.dtype, self.shrinkage)
 
     @unchanged_on_error
     def fit_moments(self, m: ClassMoments, classes: ArrayLike | None = None) -> Self:
@@ -196,27 +189,7 @@ class GaussianClassifier(PosteriorClassifier, Classifier):
         if not m.rows.any():
             raise ValueError("the moments are of no rows; there is nothing to learn from.")
         self.n_features_in_ = m.p
-        return self._deliver_moments(m, labels, np.dtype(np.float64), self.shrinkage)
-
-    def _take_dtype(self, dtype: Any, column: bool) -> None:
-        """Deliver what was learned from sums as rows of this dtype would."""
-        self._deliver_moments(self.moments_, self.classes_, dtype, self.shrinkage)
-
-    def _restored(self, dtype: Any) -> None:
-        g, m = self.model_, self.moments_
-        decisions.checked_priors(g.priors, m.K)
-        known = same_bits(g.priors, self.priors_) and same_bits(g.exponent, m.exponent)
-        demand(known and m.covariance == self.covariance, "densities are not of these moments.")
-        shared = m.covariance == "shared"
-        demand(len(g.metrics) == (1 if shared else m.K), "metrics are not one a density.")
-        axes = 1 if m.covariance == "diagonal" else 2
-        demand(all(metric.A.ndim == axes for metric in g.metrics), "metrics of another covariance.")
-        demand(len(g.W) == (m.K if shared else 0), "weights of no linear classifier.")
-        demand(hasattr(self, "coef_") == hasattr(self, "intercept_") == shared, "weights missing.")
-        demand(hasattr(self, "_dtype") == shared, "a dtype of no weights.")
-
-    def _exported_weights(self) -> tuple[Any, Any] | None:
-        return super()._exported_weights() if hasattr(self, "coef_") else None
+        return self._learn(m, labels, np.dtype(np.float64), self.shrinkage)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -242,10 +215,8 @@ class GaussianClassifier(PosteriorClassifier, Classifier):
             check_finite(X, self._names)
             raise
 
-    def _deliver_moments(
-        self, m: ClassMoments, classes: NDArray[Any], dtype: Any, shrinkage: Any
-    ) -> Self:
-        """Take what was learned, in scikit-learn's shapes and the dtype of the samples."""
+    def _learn(self, m: ClassMoments, classes: NDArray[Any], dtype: Any, shrinkage: Any) -> Self:
+        """Set what follows from moments, in scikit-learn's shapes and the dtype of the samples."""
         share = m.weight / m.weight.sum() if self.priors is None else self.priors
         priors = decisions.checked_priors(share, m.K)
         decisions.checked_costs(self.costs, m.K)
@@ -258,7 +229,7 @@ class GaussianClassifier(PosteriorClassifier, Classifier):
         within = np.stack([metric.covariance for metric in g.metrics])
         with np.errstate(over="ignore"):
             C = np.ldexp(within, 2 * e if m.covariance == "diagonal" else e[:, None] + e)
-        underflow = (np.abs(C) < np.finfo(np.float64).tiny) & (within != 0.0)
+        lost = (np.abs(C) < np.finfo(np.float64).tiny) & (within != 0.0) | ~np.isfinite(C)
         a, ridge = np.array([(metric.shrinkage, metric.ridge) for metric in g.metrics]).T
         for linear in ("coef_", "intercept_", "_dtype"):  # of an earlier fit
             self.__dict__.pop(linear, None)
@@ -266,20 +237,36 @@ class GaussianClassifier(PosteriorClassifier, Classifier):
             C, a, ridge, self._dtype = C[0], a[0], ridge[0], np.dtype(dtype)
             self.coef_, self.intercept_ = (read_only(part, dtype) for part in self._linear())
         self.covariance_, self.shrinkage_, self.ridge_ = C, a, ridge
-        if underflow.any() or not (
-            np.isfinite(C).all() and np.isfinite(vars(self).get("coef_", 0.0)).all()
-        ):
+        if lost.any() or not np.isfinite(vars(self).get("coef_", 0.0)).all():
             # No claim about numbers that float64 cannot hold in the units of X.
             what = (
                 "coef_ or covariance_ leave the range of float64 in the units of X, though "
                 "`predict` does without them; rescale the columns."
             )
-            self.model_ = replace(
-                g, certificate=Certificate("unproven", what, g.certificate.evidence)
-            )
+            none = Certificate("unproven", what, g.certificate.evidence)
+            self.model_ = replace(g, certificate=none)
         for trouble in troubles(g, m, classes.tolist(), self._names()):
             warn_caller(trouble)
         return self
+
+    def _take_dtype(self, dtype: Any, column: bool) -> None:
+        self._learn(self.moments_, self.classes_, dtype, self.shrinkage)
+
+    def _restored(self, dtype: Any) -> None:
+        g, m = self.model_, self.moments_
+        decisions.checked_priors(g.priors, m.K)
+        known = same_bits(g.priors, self.priors_) and same_bits(g.exponent, m.exponent)
+        demand(known and m.covariance == self.covariance, "densities are not of these moments.")
+        shared = m.covariance == "shared"
+        demand(len(g.metrics) == (1 if shared else m.K), "metrics are not one a density.")
+        axes = 1 if m.covariance == "diagonal" else 2
+        demand(all(metric.A.ndim == axes for metric in g.metrics), "metrics of another covariance.")
+        demand(len(g.W) == (m.K if shared else 0), "weights of no linear classifier.")
+        linear = [hasattr(self, name) for name in ("coef_", "intercept_", "_dtype")]
+        demand(linear == [shared] * 3, "weights of no linear classifier, or none of one.")
+
+    def _exported_weights(self) -> tuple[Any, Any] | None:
+        return super()._exported_weights() if hasattr(self, "coef_") else None
 
     def _linear(self) -> tuple[Array, Array]:
         """W and b of the linear discriminants that were learned, in the units of X."""

@@ -148,8 +148,10 @@ def over_blocks(
     def of_piece(i: int, j: int) -> NDArray[Any]:
         parts = []
         for _, x in blocks(X, i, j):
-            z = np.multiply(x, scale, dtype=np.float64)
-            parts.append(of(measure(np.subtract(z, g.centre, out=z))))
+            with np.errstate(over="ignore", invalid="ignore"):  # too far for a float: infinite
+                z = np.multiply(x, scale, dtype=np.float64)
+                v = measure(np.subtract(z, g.centre, out=z))
+            parts.append(of(v))
         return np.concatenate(parts)
 
     with one_blas_thread(1):  # threads of BLAS would change the last digit
