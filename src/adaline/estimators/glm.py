@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
@@ -62,13 +61,7 @@ class LogLinkRegression(NewtonLearner, Regressor):
 
     @unchanged_on_error
     def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        *,
-        offset: ArrayLike | None = None,
-        exposure: ArrayLike | None = None,
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> Self:
         """Learn from all rows: X (n, p) dense or CSR, targets y (n,).
 
@@ -96,9 +89,7 @@ class LogLinkRegression(NewtonLearner, Regressor):
         return self
 
     @lazy_for_dask
-    def predict(
-        self, X: Any, offset: ArrayLike | None = None, exposure: ArrayLike | None = None
-    ) -> Array:
+    def predict(self, X: Any, offset: Any = None, exposure: Any = None) -> Array:
         """The mean exp(w'x + b + offset) of each row; exposure is 1 where none is given.
 
         It is infinite where it is beyond the range of X's dtype.
@@ -110,24 +101,18 @@ class LogLinkRegression(NewtonLearner, Regressor):
 
     @lazy_for_dask
     def score(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        offset: ArrayLike | None = None,
-        exposure: ArrayLike | None = None,
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
         """D^2, the share of the deviance of a constant rate that the predictions explain."""
         mean = np.asarray(self.predict(X, offset, exposure), dtype=np.float64)
-        counts = self._checked(y, len(mean))
+        targets = self._check_targets(y, len(mean))
         omega = self._weights(sample_weight, mean[:, None])
         omega = np.ones(len(mean)) if omega is None else omega
         more = check_offset(offset, exposure, len(mean))
         base = np.exp(more) if len(more) else np.ones(len(mean))
-        base = base * ((omega @ counts) / (omega @ base))
+        base = base * ((omega @ targets) / (omega @ base))
         deviance = self._loss.deviance
-        of_model, of_rate = (float(omega @ deviance(counts, mu)) for mu in (mean, base))
+        of_model, of_rate = (float(omega @ deviance(targets, mu)) for mu in (mean, base))
         if of_rate <= 0:  # equal targets; the model's deviance is rounding, or more
             return float(of_model <= 1e-10 * float(omega.sum()))
         return 1.0 - of_model / of_rate
@@ -139,8 +124,8 @@ class LogLinkRegression(NewtonLearner, Regressor):
         y: Any = None,
         sample_weight: Any = None,
         *,
-        offset: ArrayLike | None = None,
-        exposure: ArrayLike | None = None,
+        offset: Any = None,
+        exposure: Any = None,
     ) -> Summary:
         """Standard errors, z, p, intervals, deviance, AIC and BIC.
 
@@ -157,13 +142,11 @@ class LogLinkRegression(NewtonLearner, Regressor):
         loss = None
         if X is not None:
             loss = self._objective(self._rows(X, reset=False), y, sample_weight, offset, exposure)
-        notes = []
-        if float(self.alpha) > 0:
-            notes.append(
-                f"Standard errors include the penalty (alpha = {float(self.alpha):.6g}); it pulls "
-                "coefficients towards zero."
-            )
-        return self._tabulate(level, loss, [""], notes)
+        note = (
+            f"Standard errors include the penalty (alpha = {float(self.alpha):.6g}); it pulls "
+            "coefficients towards zero."
+        )
+        return self._tabulate(level, loss, [""], [note] * (float(self.alpha) > 0))
 
     def _interval(self, X: Any, level: float) -> tuple[Any, Any]:
         from adaline.procedures.inference import errors_of_values
@@ -171,14 +154,14 @@ class LogLinkRegression(NewtonLearner, Regressor):
         C, centre = self._covariance()
         X = self._rows(X, reset=False)
         v = self._values(X)[:, 0]
-        wide = ndtri((1 + level) / 2) * errors_of_values(X, C[0, :, 0], centre)
+        half = ndtri((1 + level) / 2) * errors_of_values(X, C[0, :, 0], centre)
         with np.errstate(over="ignore"):
-            return np.exp(v - wide), np.exp(v + wide)
+            return np.exp(v - half), np.exp(v + half)
 
     def _objective(
         self, X: Any, y: Any, sample_weight: Any, offset: Any, exposure: Any
     ) -> Objective:
-        targets = self._checked(y, X.shape[0])
+        targets = self._check_targets(y, X.shape[0])
         more = check_offset(offset, exposure, X.shape[0])
         X, _, omega = as_rows(X, None, self._weights(sample_weight, X), checked=True)
         if not np.any(targets * omega if len(omega) else targets):
@@ -189,12 +172,13 @@ class LogLinkRegression(NewtonLearner, Regressor):
         penalty, intercept = float(self.alpha), bool(self.fit_intercept)
         return Objective.of(self._loss, X, targets, omega, penalty, intercept, offset=more)
 
-    def _checked(self, y: Any, n: int) -> Array:
+    def _check_targets(self, y: Any, n: int) -> Array:
         """Targets as float64 (n,) that the loss takes."""
-        loss, name = self._loss, type(self).__name__
+        loss = self._loss
         if y is None:
             raise ParameterError(
-                f"{name} requires y to be passed, but the target y is None; give {loss.unit}s."
+                f"{type(self).__name__} requires y to be passed, but the target y is None; give "
+                f"{loss.unit}s."
             )
         targets = numbers("y", y)
         if targets.shape == (n, 1):
