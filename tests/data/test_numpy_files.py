@@ -58,7 +58,7 @@ def test_a_sparse_matrix_and_several_arrays_are_read(tmp_path):
         ({"notes__txt": b"hello"}, "'notes.txt' in it is no npy array"),
         ({"a__npy": b"hello, this is no array"}, "'a.npy'.* no npy"),
         ({"a__npy": b"\x93NUMPY\x03\x00" + b"\0" * 20}, r"'a.npy'.* no npy .*\(3, 0\)"),
-        ({"a__npy": np.array(["x", "y"])}, "the array 'a' has dtype <U1"),
+        ({"a__npy": np.array(["x", "y"])}, "'a.npy': the array has dtype <U1"),
         ({"a__npy": np.zeros((2, 2, 2))}, r"shape \(2, 2, 2\); expected numbers in one or two"),
         ({"a__npy": np.zeros(2), "b__npy": np.zeros(3)}, "different numbers of rows"),
     ],
@@ -102,5 +102,5 @@ def test_a_file_that_is_cut_short_is_refused(tmp_path):
     np.save(tmp_path / "t.npy", np.zeros((9, 3)))
     whole = (tmp_path / "t.npy").read_bytes()
     (tmp_path / "t.npy").write_bytes(whole[:-8])
-    with pytest.raises(DataError, match="claims 216 bytes of numbers, and the file has 208"):
+    with pytest.raises(DataError, match="claims 216 bytes of numbers, and there are 208"):
         adaline.data.table(str(tmp_path / "t.npy"), target="x1")

@@ -91,21 +91,7 @@ def matrix_source(
 def npy(path: str, columns: Sequence[str] | None, rows: int | None) -> MatrixSource:
     """A memory-mapped npy file: its rows are read when they are needed."""
     with open(existing(path), "rb") as file:
-        shape, dtype = _header(file, path)
-        left = os.path.getsize(path) - file.tell()
-    numbers = [dtype[name] for name in dtype.names] if dtype.names else [dtype]
-    if any(d.kind not in "fiub" for d in numbers) or len(shape) not in (1, 2):
-        raise DataError(
-            f"{path}: the array has dtype {dtype} and shape {shape}; expected numbers in one or "
-            "two dimensions. Objects are never unpickled."
-        )
-    if not math.prod(shape):
-        raise DataError(f"{path}: the array has shape {shape}; a fit needs rows and columns.")
-    if (claimed := dtype.itemsize * math.prod(shape)) > left:
-        raise DataError(
-            f"{path}: the header claims {claimed:.3g} bytes of numbers, and the file has {left}; "
-            "it is cut short or damaged."
-        )
+        dtype = _check_header(file, os.path.getsize(path), path, fields=True)
     with reading(f"{path}: this is no whole npy file"):
         return MatrixSource(_load_npy(path), columns, rows, path, dtype.names, _load_npy)
 
@@ -123,23 +109,23 @@ def npz(path: str, columns: Sequence[str] | None, rows: int | None) -> MatrixSou
         with reading(f"{path}: this is no whole npz file"):
             with zipfile.ZipFile(existing(path)) as packed:
                 check_growth(packed.infolist(), path, "Save it as npy if it is not.")
+                is_csr = {f"{name}.npy" for name in _CSR} <= set(packed.namelist())
                 for member in packed.infolist():
-                    _check_member(packed, member, path)
-            with np.load(path, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
+                    where = f"{path}: {member.filename!r}"
+                    if not member.filename.endswith(".npy"):
+                        raise DataError(f"{where} in it is no npy array.")
+                    with packed.open(member) as file:
+                        _check_header(file, member.file_size, where, any_kind=is_csr)
+            with np.load(path, allow_pickle=False) as content:
+                arrays = {name: content[name] for name in content.files}
     except OSError as error:  # zip says so of places that are not in the file, too
         raise DataError(f"{path}: this is no whole npz file ({error}).") from None
     if not arrays:
         raise DataError(f"{path}: the file is empty; it needs an array.")
-    if set(arrays) >= _CSR:
+    if is_csr:
         return MatrixSource(_csr(arrays, path), columns, rows, path)
     names: list[str] = []
     for name, array in arrays.items():
-        if array.dtype.kind not in "fiub" or array.ndim not in (1, 2):
-            raise DataError(
-                f"{path}: the array {name!r} has dtype {array.dtype} and shape {array.shape}; "
-                "expected numbers in one or two dimensions."
-            )
         names += [name] if array.ndim == 1 else _numbered(array.shape[1])
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
@@ -166,8 +152,13 @@ def _numbered(p: int) -> list[str]:
     return [f"x{j}" for j in range(p)]
 
 
-def _header(file: IO[bytes], where: str) -> tuple[tuple[int, ...], Any]:
-    """Shape and dtype in the header of an npy file of version 1 or 2."""
+def _check_header(
+    file: IO[bytes], size: int, where: str, *, fields: bool = False, any_kind: bool = False
+) -> Any:
+    """The dtype of an npy file; refuse claims beyond its size, and what is no matrix of numbers.
+
+    fields : whether columns may be fields; any_kind : whether it is a part of a CSR matrix.
+    """
     try:
         version = np.lib.format.read_magic(file)
         read = {
@@ -176,24 +167,24 @@ def _header(file: IO[bytes], where: str) -> tuple[tuple[int, ...], Any]:
         }[version]
         shape, _, dtype = read(file, max_header_size=100_000)
     except Exception as error:  # numpy reads the header as Python, which fails in many ways
+        why = str(error)[:150]
+        raise DataError(f"{where}: this is no npy file of version 1 or 2 ({why}).") from None
+    numbers = [dtype[name] for name in dtype.names] if fields and dtype.names else [dtype]
+    is_plain = all(d.kind in "fiub" for d in numbers) and len(shape) in (1, 2)
+    if dtype.hasobject or not (is_plain or any_kind):
         raise DataError(
-            f"{where}: this is no npy file of version 1 or 2 ({str(error)[:150]})."
-        ) from None
-    return shape, dtype
-
-
-def _check_member(packed: zipfile.ZipFile, member: zipfile.ZipInfo, path: str) -> None:
-    """Refuse members that are no npy arrays, or claim more than is there."""
-    where = f"{path}: {member.filename!r}"
-    if not member.filename.endswith(".npy"):
-        raise DataError(f"{where} in it is no npy array.")
-    with packed.open(member) as file:
-        shape, dtype = _header(file, where)
-    if dtype.hasobject or dtype.itemsize * math.prod(shape) > member.file_size:
-        raise DataError(
-            f"{where} claims dtype {dtype} and shape {shape}, which its {member.file_size} bytes "
-            "cannot hold as plain numbers."
+            f"{where}: the array has dtype {dtype} and shape {shape}; expected numbers in one or "
+            "two dimensions. Objects are never unpickled."
         )
+    claimed, left = dtype.itemsize * math.prod(shape), size - file.tell()
+    if claimed > left:
+        raise DataError(
+            f"{where}: the header claims {claimed:.3g} bytes of numbers, and there are {left}; it "
+            "is cut short or damaged."
+        )
+    if not claimed and not any_kind:
+        raise DataError(f"{where}: the array has shape {shape}; a fit needs rows and columns.")
+    return dtype
 
 
 def _csr(arrays: dict[str, NDArray[Any]], path: str) -> Any:

@@ -263,6 +263,8 @@ class ArrowSource(RowSource):
             with reading(f"{self.name}: {rows} cannot be read", "the file is damaged"):
                 at = first
                 for batch in self._group_batches(g, size):
+                    if at >= stop:
+                        break
                     low, high = max(start - at, 0), min(stop - at, batch.num_rows)
                     at += batch.num_rows
                     for row in range(low, high, size):

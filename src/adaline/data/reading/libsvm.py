@@ -6,7 +6,7 @@ import copy
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -29,9 +29,7 @@ _NUMBER: Kind = "number"
 
 @dataclass(frozen=True, eq=False)
 class FeatureNames(Sequence[str]):
-    """Names of numbered columns, of which only the number is stored, as there may be millions.
-
-    The names before, and then x{first}, x{first + 1}, ..., so many.
+    """The names before, and then x{first}, x{first + 1}, ...; their number alone is stored.
 
     >>> names = FeatureNames(3, 1, ("y",))
     >>> list(names), names[-1], len(names), names == ("y", "x1", "x2", "x3")
@@ -45,11 +43,7 @@ class FeatureNames(Sequence[str]):
     def __len__(self) -> int:
         return len(self.before) + self.size
 
-    @overload
-    def __getitem__(self, k: int) -> str: ...
-    @overload
-    def __getitem__(self, k: slice) -> tuple[str, ...]: ...
-    def __getitem__(self, k: int | slice) -> str | tuple[str, ...]:
+    def __getitem__(self, k: Any) -> Any:
         if isinstance(k, slice):
             return tuple(self[i] for i in range(*k.indices(len(self))))
         i = range(len(self))[k]
@@ -128,8 +122,8 @@ class LibsvmBlock(Block):
     labels: Array
 
     def __init__(self, names: Sequence[str], features: Any, labels: Array, place: Any):
-        given = {"names": names, "columns": (), "place": place}
-        for name, value in {**given, "features": features, "labels": labels}.items():
+        own = {"columns": (), "features": features, "labels": labels}
+        for name, value in {"names": names, "place": place, **own}.items():
             object.__setattr__(self, name, value)  # a block is frozen
 
     @property
@@ -254,8 +248,7 @@ class LibsvmError(ValueError):
 def merge_extents(parts: Sequence[Any], name: str) -> tuple[LibsvmSource, ...]:
     """Files that all have the columns which they have together."""
     extent = sum((part.extent for part in parts), Extent())
-    given = parts[0].features
-    names = extent.names(name) if given is None else given
+    names = parts[0].features or extent.names(name)
     return tuple(part.with_features(names) for part in parts)
 
 

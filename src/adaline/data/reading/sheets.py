@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import zipfile
 from collections.abc import Iterable
@@ -146,7 +147,4 @@ def _check_cells(packed: zipfile.ZipFile, member: zipfile.ZipInfo, path: str) ->
 
 def _column(letters: bytes) -> int:
     """The number of a column: A is 1, Z 26, AA 27."""
-    place = 0
-    for letter in letters.upper():
-        place = 26 * place + letter - 64
-    return place
+    return functools.reduce(lambda place, letter: 26 * place + letter - 64, letters.upper(), 0)

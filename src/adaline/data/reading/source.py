@@ -300,8 +300,7 @@ class Derived(Source):
 
 def ranges(rows: int, size: int) -> list[Piece]:
     """Pieces of `size` rows, the last one shorter."""
-    starts = enumerate(range(0, rows, size))
-    return [Piece(k, start, min(start + size, rows)) for k, start in starts]
+    return [Piece(k, i, min(i + size, rows)) for k, i in enumerate(range(0, rows, size))]
 
 
 def slice_rows(columns: int, numbers: int = BLOCK_NUMBERS) -> int:
