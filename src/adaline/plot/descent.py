@@ -132,12 +132,7 @@ class WeightPathDisplay(Display):
     def animate(self, *, frames: int = MAX_FRAMES, interval: int = FRAME_INTERVAL) -> Animation:
         """The path as it grows, step after step.
 
-        Parameters
-        ----------
-        frames : int, default=60
-            The largest number of frames; longer paths are sampled evenly.
-        interval : int, default=250
-            Milliseconds per frame.
+        At most `frames` frames, sampled evenly, of `interval` milliseconds each.
         """
         steps = choose_frames(len(self.path), frames).tolist()
         claims = [

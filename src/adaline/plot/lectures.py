@@ -69,12 +69,7 @@ class MarginsDisplay(Display):
     def animate(self, *, frames: int = MAX_FRAMES, interval: int = FRAME_INTERVAL) -> Animation:
         """Iteration after iteration.
 
-        Parameters
-        ----------
-        frames : int, default=60
-            The largest number of frames; longer traces are sampled evenly.
-        interval : int, default=250
-            Milliseconds per frame.
+        At most `frames` frames, sampled evenly, of `interval` milliseconds each.
         """
         steps = choose_frames(len(self.values), frames)
 

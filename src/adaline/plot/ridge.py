@@ -104,12 +104,7 @@ class RidgePathDisplay(Display):
     def animate(self, *, frames: int = MAX_FRAMES, interval: int = FRAME_INTERVAL) -> Animation:
         """The penalty from its smallest value to its largest; `alphas` of the path may begin at 0.
 
-        Parameters
-        ----------
-        frames : int, default=60
-            The largest number of frames; more penalties are sampled evenly.
-        interval : int, default=250
-            Milliseconds per frame.
+        At most `frames` frames, sampled evenly, of `interval` milliseconds each.
         """
         order = np.argsort(self.alphas, kind="stable")
         order = order[choose_frames(len(order), frames)]
