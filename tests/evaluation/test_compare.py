@@ -185,7 +185,7 @@ def test_what_a_target_kind_of_target(y, kind):
 def test_wrong_learners_are_refused(rng):
     X, y = rng.standard_normal((20, 2)), rng.standard_normal(20)
     for wrong in ("clases", 3, ["ridge"]):
-        with pytest.raises(ValueError, match="expected estimators"):
+        with pytest.raises(ValueError, match="learners"):
             adaline.compare(X, y, wrong)
     with pytest.raises(ValueError, match="time_limit"):
         adaline.compare(X, y, time_limit=0)
@@ -194,7 +194,7 @@ def test_wrong_learners_are_refused(rng):
 def test_wrong_rows_are_refused(rng):
     X, y = rng.standard_normal((20, 2)), rng.standard_normal(20)
     for wrong in (y[:19], np.column_stack([y, y])):
-        with pytest.raises(ValueError, match="X has 20 rows and y has shape"):
+        with pytest.raises(ValueError, match="X has shape"):
             adaline.compare(X, wrong)
     with pytest.raises(ValueError, match=r"X has shape \(20, 0\)"):
         adaline.compare(X[:, :0], y)
@@ -206,7 +206,7 @@ def test_wrong_rows_are_refused(rng):
 def test_learners_that_are_none_are_refused(rng, wrong):
     X, y = rng.standard_normal((20, 2)), rng.standard_normal(20)
     for learners in ([wrong], {"one": wrong}):
-        with pytest.raises(ValueError, match=r"learners holds .*; expected estimators, such as"):
+        with pytest.raises(ValueError, match=r"learners holds .*; expected estimators"):
             adaline.compare(X, y, learners)
 
 

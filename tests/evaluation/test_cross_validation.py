@@ -291,7 +291,7 @@ def test_what_makes_no_folds_is_refused_in_words():
     [
         ({"y": [1.0]}, r"y has shape \(1,\); folds need two rows or more"),
         ({"y": np.zeros((2, 2, 2))}, r"y has shape \(2, 2, 2\)"),
-        ({"cv": 2.5}, "cv is 2.5; expected how many folds there are, 2 or more"),
+        ({"cv": 2.5}, "cv is 2.5; expected a whole number, 2 or more"),
         ({"cv": "five"}, "cv is 'five'"),
         ({"seed": 0.5}, "seed is 0.5; expected a whole number"),
     ],

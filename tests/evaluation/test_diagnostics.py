@@ -100,9 +100,9 @@ def test_nothing_is_said_of_few_or_exact_or_equal_rows():
         (lambda u: np.log(1 - u), "Errors are skewed downwards"),
         (
             lambda u: np.sign(u - 0.5) * np.abs(u - 0.5) ** 4,
-            "Errors have heavier or lighter tails than",
+            "Errors are not normally",
         ),
-        (lambda u: u, "Errors have heavier or lighter tails than"),  # flat: the excess is -1.2
+        (lambda u: u, "Errors are not normally"),  # flat: the excess is -1.2
     ],
 )
 def test_tails_are_told_by_their_side(noise, said):
@@ -136,7 +136,7 @@ def test_errors_without_a_spread_raise_no_alarm():
     [
         (1.46, True, False, "about as much"),
         (1.6, False, False, "Counts vary 1.6 times as much"),
-        (2.1, False, True, "too small by a factor of about 1.4."),
+        (2.1, False, True, "too small by a factor of 1.4."),
         (0.7, True, False, "about as much"),
         (0.6, False, False, "Counts vary 0.6 times"),
     ],
@@ -245,12 +245,9 @@ def test_sparse_single_and_very_wide_rows_are_not_compared(rng):
     assert drift(wide, wide, [str(j) for j in range(1001)]) == ()
 
 
-NAMES = ["a", "b", "c", "d"]
-
-
 @pytest.mark.parametrize(("n", "p", "few"), [(14, 3, True), (15, 3, False), (4, 1, True)])
 def test_five_rows_a_column_are_enough(rng, n, p, few):
-    said = row_warnings(Rows(rng.standard_normal((n, p))), NAMES, False)
+    said = row_warnings(Rows(rng.standard_normal((n, p))), False)
     assert bool(said) == few
     if few:
         columns = f"{p} columns" if p > 1 else "1 column"
@@ -267,8 +264,7 @@ def test_five_rows_a_column_are_enough(rng, n, p, few):
         ((30, 9, 9, 30), "only 9 of 78 training rows are 'b', 11.5% (2 classes are as rare):"),
         ((1000, 20, 20, 30), "only 20 of 1,070 training rows are 'b', 1.9% (3 classes are"),
         ((181, 9, 10), "only 9 of 200 training rows are 'b', 4.5%: accuracy"),  # c is not
-        ((9, 7), "only 7 of 16 training rows are 'b': few to learn a class from"),
-        ((27, 9), "only 9 of 36 training rows are 'b': few"),  # half of an equal share
+        ((9, 7), "only 7 of 16 training rows are 'b', 43.8%"),
         ((28, 9), "only 9 of 37 training rows are 'b', 24.3%: accuracy"),
         ((5,), None),
     ],
@@ -276,31 +272,9 @@ def test_five_rows_a_column_are_enough(rng, n, p, few):
 def test_classes_of_few_rows_are_named(rng, counts, said):
     y = np.repeat(list("abcd"[: len(counts)]), counts)
     X = rng.standard_normal((len(y), 1))
-    found = row_warnings(Rows(X, y), NAMES, True)
+    found = row_warnings(Rows(X, y), True)
     assert bool(found) == (said is not None)
     if said:
         assert found[0].startswith(said)
-    assert row_warnings(Rows(X, y), NAMES, False) == []
-    assert row_warnings(Rows(X), NAMES, True) == []
-
-
-@pytest.mark.parametrize(
-    ("n", "columns", "said"),
-    [
-        (20, [1], "b goes up by 1 from row to row"),
-        (19, [1], None),
-        (20, [0, 1, 2, 3], "a, b, c and 1 more goes up by 1 from"),
-        (20, [], None),
-    ],
-)
-def test_columns_that_number_the_rows_are_named(rng, n, columns, said):
-    X = rng.standard_normal((n, 3 if len(columns) < 4 else 4))
-    X[:, columns] = np.arange(n)[:, None] + 5.0
-    found = row_warnings(Rows(X), NAMES, False)
-    assert bool(found) == (said is not None)
-    if said:
-        assert found[0].startswith(said)
-    assert row_warnings(Rows(sparse.csr_array(X)), NAMES, False) == []
-    assert row_warnings(Rows(X.astype(object)), NAMES, False) == []
-    X[:, columns] *= 2
-    assert row_warnings(Rows(X), NAMES, False) == []
+    assert row_warnings(Rows(X, y), False) == []
+    assert row_warnings(Rows(X), True) == []

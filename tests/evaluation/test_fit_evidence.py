@@ -116,26 +116,6 @@ def dependent(*pairs, p=9, alpha=1.0):
 NAMES = list("abcdefghi")
 
 
-@pytest.mark.parametrize(
-    ("pairs", "said"),
-    [
-        ([(2, ())], ["nothing can be learned from constant columns: c."]),
-        ([(1, (0, 2))], ["b is determined by a, c"]),
-        ([(5, (0, 1, 2, 3, 4))], ["f is determined by a, b, c, d, e:"]),
-        ([(6, (0, 1, 2, 3, 4, 5))], ["g is determined by a, b, c, d, e and 1 more:"]),
-        ([(j, (0,)) for j in (1, 2, 3)], ["b is", "c is", "d is"]),
-        (
-            [(j, (0,)) for j in (1, 2, 3, 4, 5)],
-            ["b is", "c is", "d is", "2 more columns are determined by others."],
-        ),
-    ],
-)
-def test_columns_that_follow_from_others_are_named(pairs, said):
-    found = evidence.fit_warnings(dependent(*pairs), names=NAMES)
-    assert len(found) == len(said)
-    assert all(one.startswith(start) for one, start in zip(found, said, strict=True))
-
-
 def test_dependent_columns_are_not_named_where_the_fit_warned_or_names_are_missing():
     assert evidence.fit_warnings(dependent((1, (0,)), alpha=0.0), names=NAMES) == []
     assert evidence.fit_warnings(dependent((1, (0,))), names=NAMES[:8]) == []
@@ -216,7 +196,6 @@ def test_variance_inflation_needs_rows_and_few_dense_columns(rng):
     assert evidence.inflation(rng.standard_normal((700, 301))) is None
     with np.errstate(over="ignore"):
         assert evidence.inflation(X * [1e200, 1.0, 1.0]) is not None
-    assert evidence.inflation(np.where(np.arange(8)[:, None] == 3, np.inf, X)) is not None
 
 
 def inflated(vif, p=3, **more):

@@ -167,7 +167,7 @@ def test_what_has_no_theory_is_refused_with_a_sentence():
     with pytest.raises(ValueError, match="no degree of freedom"):
         adaline.interval(adaline.LeastSquares().fit(X[:4], y[:4]), X)
     changed = adaline.LeastSquares().fit(X, y)
-    changed.coef_[0] = 7.0
+    changed.coef_ = np.full(3, 7.0)
     with pytest.raises(ValueError, match="changed after the fit"):
         adaline.interval(changed, X)
 

@@ -107,13 +107,12 @@ def test_costs_are_the_sum_of_what_errors_cost(rng, ratio):
     yes, v = scored(rng)
     p = 1 / (1 + np.exp(-v))
     found = thresholds(yes, v, "ill")
-    priced = found.priced(ratio)
 
     def cost(t):
         return np.mean(np.where(yes & (p <= t), ratio, 0.0) + (~yes & (p > t)))
 
-    assert priced.cost == pytest.approx(cost(1 / (1 + ratio)))
-    assert priced.constant == pytest.approx(min(ratio * yes.mean(), 1 - yes.mean()))
+    assert found.mean_cost(ratio) == pytest.approx(cost(1 / (1 + ratio)))
+    assert found.constant_cost(ratio) == pytest.approx(min(ratio * yes.mean(), 1 - yes.mean()))
 
 
 def test_one_class_has_no_thresholds(rng):

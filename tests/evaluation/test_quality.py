@@ -172,7 +172,7 @@ def test_where_one_row_makes_all_the_variance_there_is_no_interval_and_a_doubt(r
     assert 0.5 < facts["r2"] < 0.8
     assert facts["r2_low"] is facts["r2_high"] is facts["rmse_low"] is None
     assert len(found.warnings()) == 1
-    assert "one row has 99" in found.warnings()[0]
+    assert "one row has" in found.warnings()[0]
     without = errors_of(y[:-1], y[:-1] + rng.normal(0, 10, 120))
     assert without.facts()["r2_low"] > 0.9
     assert without.warnings() == []
@@ -217,7 +217,7 @@ def test_numbers_of_decisions_are_shown_under_names_for_people():
     told = dict(quality_rows({**f, "folds": folds}))
     assert told["accuracy"] == "97.5%, 1,950 of 2,000"
     assert told["always 'a'"] == "75.0%"
-    assert told["accuracy of single folds"] == "90.0% to 95.0%"
+    assert told["accuracy of single folds"] == "90.0 to 95.0%"
     assert told["area under the ROC curve"].startswith("1.000 (95% interval 0.99")
     assert told["mean cost of a decision"] == "0.125"
     assert told["mean cost of always 'b'"] == "0.75"

@@ -398,7 +398,7 @@ def test_the_code_runs_and_makes_the_same_model(rng):
 
 WRONG = {
     "not fitted": (lambda X, y: (adaline.LeastSquares(), X, y), "a fitted"),
-    "no y": (lambda X, y: (adaline.LeastSquares().fit(X, y), X, None), "y is not"),
+    "no y": (lambda X, y: (adaline.LeastSquares().fit(X, y), X, None), "X and y"),
     "columns": (lambda X, y: (adaline.LeastSquares().fit(X, y), X[:, :2], y), "fitted on 3"),
     "rows": (lambda X, y: (adaline.LeastSquares().fit(X, y), X, y[:5]), "y has shape"),
     "text": (
@@ -431,7 +431,7 @@ def test_a_file_is_written_whole_or_not_at_all(rng, tmp_path, monkeypatch):
     page = write_report(tmp_path / "page.html", model, X, y)
     text = page.read_text(encoding="utf-8")
     assert text.rstrip().endswith("</html>")
-    with pytest.raises(ValueError, match="y is not"):
+    with pytest.raises(ValueError, match="X and y"):
         write_report(page, model, X)
     assert page.read_text(encoding="utf-8") == text
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]

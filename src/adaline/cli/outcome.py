@@ -23,7 +23,7 @@ from adaline.evaluation.cross_validation import CrossValidated
 from adaline.evaluation.fit_evidence import chosen_penalty, reconciled
 from adaline.evaluation.trial import Trial
 from adaline.evaluation.verdict import Verdict, judge
-from adaline.evaluation.words import HOLD_OUT, detail_sentences, file, name, number, plural
+from adaline.evaluation.words import HOLD_OUT, detail_sentence, file, name, number, plural
 
 if TYPE_CHECKING:
     from adaline.cli.fitting import Learned, Plan
@@ -164,7 +164,7 @@ def describe_fit(result: FitResult, files: dict[str, str]) -> Answer:
     answer.say(_describe_learner(result))
     answer.say()
     answer.verdict(str(verdict))
-    if (more := detail_sentences(verdict.quality)) != "":
+    if (more := detail_sentence(verdict.quality)) != "":
         answer.say(more)
     if certificate is not None:
         answer.say(f"Certificate, {describe_error(str(certificate))}")

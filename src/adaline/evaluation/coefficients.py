@@ -13,33 +13,24 @@ import numpy as np
 from adaline.estimators.registry import effect_of
 from adaline.evaluation.fit_evidence import summary_of
 from adaline.evaluation.quality import NORMAL_95
-from adaline.evaluation.words import chance, change, listed, name, number, plural
+from adaline.evaluation.words import DateColumn, chance, listed, name, number, plural
 from adaline.parameters import is_sparse
 from adaline.results import Array, Result
 
-PER_SD = "per sd"
-ERRORS = "std err"
+PER_SD, ERRORS = "per sd", "std err"
 RATIOS = {"odds": "odds ratio", "rate": "rate ratio", "mean": "mean ratio"}  # by declared effect
+HEADS = {"low 95%": "low", "high 95%": "high"}  # of a summary, and ours
 DRIVERS_NAMED = 5  # columns
 
 
 @dataclass(frozen=True)
 class Coefficients(Result):
-    """A table of weights.
+    """A table of weights, the intercept first.
 
-    Attributes
-    ----------
-    heads : tuple of str
-        Columns beside the name: "coef", and "std err", "low", "high" and others if known; one for
-        each class or target if there are several.
-    rows : tuple of dict
-        "name" and a number for each head, the intercept first; of several classes also "std err"
-        and the class, if known.
-    notes : tuple of str
-        How to read the table.
-    more : tuple of str
-        Further heads, which `in_full` shows: "odds ratio", "rate ratio" or "mean ratio", exp(coef),
-        and "per sd", the weight times the standard deviation of the column.
+    `rows` have a "name" and a number for each of `heads`: "coef", and "std err", "low", "high" and
+    others if known, or one for each class or target, with "std err" and the class. They also have
+    `more`, which `in_full` shows: "odds ratio", "rate ratio" or "mean ratio", exp(coef), and
+    "per sd", the weight times the standard deviation of the column. `notes` say how to read it.
     """
 
     heads: tuple[str, ...] = ()
@@ -50,14 +41,15 @@ class Coefficients(Result):
     @property
     def in_full(self) -> Coefficients:
         """The table with sizes of effects instead of tests."""
-        kept = tuple(h for h in self.heads if h in ("coef", "low", "high")) or self.heads
+        if not self.more:
+            return self
+        heads = tuple(h for h in self.heads if h in ("coef", "low", "high")) or self.heads
         meanings = {
-            head: f"{head}: the factor of the {effect} if the column grows by 1."
-            for effect, head in RATIOS.items()
+            h: f"{h}: the factor of the {e} if the column grows by 1" for e, h in RATIOS.items()
         }
-        meanings[PER_SD] = "per sd: the coefficient of the column in its standard deviations."
-        notes = (*self.notes, *(meanings[head] for head in self.more))
-        return replace(self, heads=(*kept, *self.more), notes=notes, more=()) if self.more else self
+        meanings[PER_SD] = f"{PER_SD}: the coefficient of the column in its standard deviations"
+        notes = (*self.notes, *(f"{meanings[head]}." for head in self.more))
+        return replace(self, heads=(*heads, *self.more), notes=notes, more=())
 
     @property
     def titles(self) -> list[str]:
@@ -66,19 +58,18 @@ class Coefficients(Result):
 
     def cells(self, most: int, digits: int = 4) -> tuple[list[list[str]], list[str]]:
         """Text of the intercept and the `most` largest weights, and a note if there are more."""
-        first = int(bool(self.rows) and self.rows[0]["name"] == "intercept")
-        weights, notes = self.rows[first:], []
+        first, notes = int(bool(self.rows) and self.rows[0]["name"] == "intercept"), []
+        weights, heads = self.rows[first:], ("coef",) if "coef" in self.heads else self.heads
         if len(weights) > most:
-            heads = ("coef",) if "coef" in self.heads else self.heads
             size = np.array([max(abs(row.get(h) or 0.0) for h in heads) for row in weights])
             largest = np.sort(np.argsort(-size, kind="stable")[:most])
             notes = [f"The {most} largest of {plural(len(weights), 'coefficient')}."]
             weights = tuple(weights[i] for i in largest)
 
         def cell(row: dict[str, Any], head: str) -> str:
+            error = row.get(f"{ERRORS} {head}")  # of several classes
             if head == "p":
                 return chance(row[head])
-            error = row.get(f"{ERRORS} {head}")  # of several classes
             if error is None or error != error:
                 return number(row.get(head), digits)
             return f"{number(row.get(head), digits - 1)} ± {number(error, 2)}"
@@ -95,11 +86,13 @@ def standard_deviations(X: Any) -> Array:
     """
     n = X.shape[0]
     with np.errstate(over="ignore"):
-        if not is_sparse(X):
-            return np.asarray(np.std(X, axis=0, dtype=np.float64) * np.sqrt(n / max(n - 1, 1)))
         mean = np.asarray(X.mean(axis=0)).ravel()
-        squares = np.asarray(X.multiply(X).sum(axis=0)).ravel() - n * mean * mean
-        return np.asarray(np.sqrt(np.maximum(squares, 0.0) / max(n - 1, 1)))
+        squares = (
+            X.multiply(X).sum(axis=0) - n * mean**2
+            if is_sparse(X)
+            else ((X - mean) ** 2).sum(axis=0)
+        )
+        return np.asarray(np.sqrt(np.maximum(np.ravel(squares), 0.0) / max(n - 1, 1)))
 
 
 def coefficients(model: Any, names: list[str], deviations: Any = None) -> Coefficients:
@@ -107,75 +100,59 @@ def coefficients(model: Any, names: list[str], deviations: Any = None) -> Coeffi
 
     `deviations` are the standard deviations of the columns, if known.
     """
-    if getattr(model, "coef_", None) is None:
+    coef: Any = getattr(model, "coef_", None)
+    if coef is None or np.shape(coef)[-1:] != (len(names),):
         return Coefficients()
-    W = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
+    W, classes = (
+        np.atleast_2d(np.asarray(model.coef_, dtype=np.float64)),
+        getattr(model, "classes_", None),
+    )
     b = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), (len(W),))
-    if W.shape[1] != len(names):
-        return Coefficients()
-    if len(W) > 1:
-        return _of_outputs(model, W, b, names)
+    table, labels = np.column_stack([b, W]).T, ["intercept", *names]
     summary, has_bias = summary_of(model), bool(getattr(model, "fit_intercept", True))
-    labels = ["intercept", *names]
-    if summary is None:
-        columns: dict[str, Any] = {"coef": [float(b[0]), *W[0].tolist()]}
-        note = (
-            "No confidence intervals: not available for this learner or for files read in blocks."
-        )
-        notes = [note]
+    columns = {} if summary is None else dict(summary.columns)
+    if len(W) > 1:
+        heads = [str(h) for h in (range(len(W)) if classes is None else classes.tolist())]
+        heads = [f"target {head}" for head in heads] if classes is None else heads
+        values = dict(zip(heads, table.T, strict=True))
+        notes = ["No standard errors for this learner, or for files read in blocks."]
+        if classes is not None:
+            notes[0] += " Only differences between classes have a meaning."
+        errors = np.asarray(columns.get(ERRORS, ()), dtype=np.float64)
+        if errors.size == len(W) * (len(names) + has_bias):
+            errors = np.reshape(errors, (len(W), -1))
+            errors = errors if has_bias else np.column_stack([np.full(len(W), np.nan), errors])
+            values |= {f"{ERRORS} {h}": e for h, e in zip(heads, errors, strict=True)}
+            alpha = getattr(model, "alpha_", 0.0)
+            penalty = f"; they include the penalty (alpha = {alpha:.6g})" if np.all(alpha) else ""
+            notes = [
+                f"± are standard errors{penalty}. Each class is compared with the mean of all; the "
+                "difference of two coefficients is the log-odds of one class against the other."
+            ]
+    elif summary is None:
+        heads, values = ["coef"], {"coef": table[:, 0]}
+        notes = ["No confidence intervals for this learner, or for files read in blocks."]
     else:
         labels = labels if has_bias else names
-        plain = {"low 95%": "low", "high 95%": "high"}
-        columns = {
-            plain.get(h, h): np.asarray(v, dtype=np.float64).tolist()
-            for h, v in summary.columns.items()
-        }
-        certificate = str(getattr(model, "certificate_", ""))
+        values = {HEADS.get(head, head): np.asarray(v, float) for head, v in columns.items()}
+        heads, certificate = list(values), str(getattr(model, "certificate_", ""))
         notes = [note for note in summary.notes if note != certificate]
-    rows = [{"name": n} | {head: v[i] for head, v in columns.items()} for i, n in enumerate(labels)]
-    ratio = RATIOS.get(effect_of(model) or "")
-    more: tuple[str, ...] = ()
-    if "coef" in columns:
-        more = tuple(h for h in (ratio, PER_SD if deviations is not None else None) if h)
-        with np.errstate(over="ignore"):
-            for j, row in enumerate(rows[-len(names) :]):
-                sizes = {} if ratio is None else {ratio: float(np.exp(row["coef"]))}
-                if deviations is not None:
-                    sizes[PER_SD] = float(row["coef"] * deviations[j])
-                row |= sizes
-    return Coefficients(tuple(columns), tuple(rows), tuple(notes), more)
-
-
-def _of_outputs(model: Any, W: Array, b: Array, names: list[str]) -> Coefficients:
-    """One column for each class or target, with standard errors of classes if known."""
-    labels = getattr(model, "classes_", None)
-    heads = [f"target {k}" for k in range(len(W))] if labels is None else labels.tolist()
-    heads, table = [str(head) for head in heads], np.column_stack([b, W])
-    summary = summary_of(model)
-    errors = None if summary is None else summary.columns.get(ERRORS)
-    note = (
-        "No standard errors: not available for this learner or for files read in blocks. Only "
-        "differences between the coefficients of classes have a meaning."
-    )
-    has_bias = bool(getattr(model, "fit_intercept", True))
-    if errors is not None and np.size(errors) == len(W) * (len(names) + has_bias):
-        errors = np.reshape(np.asarray(errors, dtype=np.float64), (len(W), -1))
-        errors = errors if has_bias else np.column_stack([np.full(len(W), np.nan), errors])
-        alpha = getattr(model, "alpha_", 0.0)
-        penalty = f"; they include the penalty (alpha = {alpha:.6g})" if np.all(alpha) else ""
-        note = (
-            f"± are standard errors{penalty}. Each class is compared with the mean of all classes; "
-            "the difference of two coefficients is the log-odds of one class against the other."
-        )
-    else:
-        errors = None
-    rows = []
-    for j, label in enumerate(["intercept", *names]):
-        row: dict[str, Any] = {"name": label} | dict(zip(heads, table[:, j].tolist(), strict=True))
-        if errors is not None:
-            row |= {f"{ERRORS} {h}": e for h, e in zip(heads, errors[:, j].tolist(), strict=True)}
-        rows.append(row)
-    return Coefficients(tuple(heads), tuple(rows), (note,))
+    rows = [
+        {"name": label} | {h: float(v[i]) for h, v in values.items()}
+        for i, label in enumerate(labels)
+    ]
+    ratio, more = RATIOS.get(effect_of(model) or ""), []
+    if "coef" in values:
+        more = [*([ratio] if ratio else []), *([PER_SD] if deviations is not None else [])]
+        for j, row in enumerate(rows[-len(names) :]):
+            with np.errstate(over="ignore"):
+                sizes = {ratio: float(np.exp(row["coef"]))} if ratio else {}
+            row |= (
+                sizes
+                if deviations is None
+                else sizes | {PER_SD: float(row["coef"] * deviations[j])}
+            )
+    return Coefficients(tuple(heads), tuple(rows), tuple(notes), tuple(more))
 
 
 def drivers(
@@ -187,37 +164,35 @@ def drivers(
     """
     if X is None or not table.rows:
         return ()
-    W = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
-    classes: Any = getattr(model, "classes_", None)
-    deviations, every = standard_deviations(X), np.arange(W.shape[1])
+    W, classes = np.atleast_2d(np.asarray(model.coef_, float)), getattr(model, "classes_", None)
+    high, low, every = W.argmax(axis=0), W.argmin(axis=0), np.arange(W.shape[1])
+    effect, deviations, pair = W[0], standard_deviations(X), None
     if len(W) == 1:
-        effect, high, low = W[0], None, None
-        rows = [row for row in table.rows if row["name"] != "intercept"]
-        unsure = [(row.get("low") or 1.0) <= 0 <= (row.get("high") or -1.0) for row in rows]
+        ends = [
+            (row.get("low"), row.get("high")) for row in table.rows if row["name"] != "intercept"
+        ]
+        unsure = [low is not None and high is not None and low <= 0 <= high for low, high in ends]
     elif classes is not None and len(W) == len(classes):
-        # The two classes that a column tells apart most.
-        high, low = W.argmax(axis=0), W.argmin(axis=0)
-        effect = W[high, every] - W[low, every]
+        effect = W[high, every] - W[low, every]  # between the two classes that differ most
         unsure = (effect < NORMAL_95 * _errors_of_differences(model, high, low)).tolist()
     else:
         return ()
     moves = np.abs(effect * deviations)
-    order = [j for j in np.argsort(-moves, kind="stable").tolist() if moves[j] > 0]
-    texts = []
+    order, texts = [j for j in np.argsort(-moves, kind="stable").tolist() if moves[j] > 0], []
     for j in [j for j in order if not unsure[j]][:DRIVERS_NAMED]:
         column = X[:, [j]].toarray() if is_sparse(X) else X[:, j]
         is_switch = bool(np.all((column == 0) | (column == 1)))
         step = 1.0 if is_switch else float(deviations[j])
-        cause = "1 instead of 0" if is_switch else change(step, names[j])
-        pair = None if high is None or low is None else (classes[high[j]], classes[low[j]])
+        days = " days" * isinstance(names[j], DateColumn)
+        cause = "1 instead of 0" if is_switch else f"{number(step, 3)}{days} more"
+        if len(W) > 1 and classes is not None:
+            pair = classes[high[j]], classes[low[j]]
         result = _result_of(model, float(effect[j] * step), target, pair)
         texts.append(f"{name(names[j])}: {cause} {result}.")
     others = [names[j] for j in order if unsure[j]]
     if others and len(texts) < DRIVERS_NAMED:
-        lead = "These may or may not have an effect of their own"
-        if not texts:
-            lead = "No column is certain to have an effect of its own, given the others"
-        texts.append(f"{lead}: {listed(others)}.")
+        lead = "These may or may not" if texts else "No column is certain to"
+        texts.append(f"{lead} have an effect of their own, given the others: {listed(others)}.")
     return tuple(texts)
 
 
@@ -232,31 +207,22 @@ def _errors_of_differences(model: Any, high: Any, low: Any) -> Array:
 
 
 def _result_of(model: Any, effect: float, target: str | None, pair: Any) -> str:
-    """What a change of the score by `effect` means, of `pair` for the first class."""
-    kind, of_target = effect_of(model), "" if target is None else f" of {name(target)}"
-    if kind in RATIOS:
-        what = f"the {kind}{of_target}"
-        if kind == "odds":
-            first, second = pair or (model.classes_[1], None)
-            against = "" if second is None else f" against {name(second)!r}"
-            what = f"the odds of {name(first)!r}{against}"
-        return f"multiplies {what} by {_factor(effect)}"
+    """What a change of the score by `effect` means; of K classes, of a `pair` of them."""
+    kind, classes = effect_of(model), getattr(model, "classes_", None)
     size = number(abs(effect), 3)
+    if kind in RATIOS:
+        factor = number(float(np.exp(np.clip(effect, -700, 700))), 3)
+        if abs(effect) > np.log(1e6):  # nobody can picture more
+            factor = "more than a million" if effect > 0 else "less than a millionth"
+        what = f"the {kind}" if target is None else f"the {kind} of {name(target)}"
+        if pair is not None:
+            what = f"the odds of {name(pair[0])!r} against {name(pair[1])!r}"
+        elif kind == "odds" and classes is not None:
+            what = f"the odds of {name(classes[1])!r}"
+        return f"multiplies {what} by {factor}"
     if pair is not None:
         return f"moves the score by {size} from {name(pair[1])!r} towards {name(pair[0])!r}"
-    if hasattr(model, "classes_"):
-        return f"moves the score by {size} towards {name(model.classes_[int(effect > 0)])!r}"
-    what = "" if target is None else f" {name(target)}"
-    return f"goes with {size} {'more' if effect > 0 else 'less'}{what}"
-
-
-def _factor(log_ratio: float) -> str:
-    """A ratio; beyond a million only its direction.
-
-    >>> _factor(0.5), _factor(7.0), _factor(-30.0)
-    ('1.65', '1,097', 'less than a millionth')
-    """
-    if abs(log_ratio) > np.log(1e6):
-        return "more than a million" if log_ratio > 0 else "less than a millionth"
-    ratio = float(np.exp(log_ratio))
-    return number(round(ratio)) if ratio >= 100 else number(ratio, 3)
+    if classes is not None:
+        return f"moves the score by {size} towards {name(classes[int(effect > 0)])!r}"
+    of_target = "" if target is None else f" {name(target)}"
+    return f"goes with {size} {'more' if effect > 0 else 'less'}{of_target}"

@@ -39,6 +39,7 @@ from adaline.parameters import (
     refuse,
     shown,
     weights_of,
+    words,
 )
 from adaline.results import Array, Result
 from adaline.summaries import aligned
@@ -51,27 +52,11 @@ MAX_CLASSES_OF_NUMBERS = 10  # whole numbers with so few different values are ta
 
 @dataclass(frozen=True)
 class Compared(Result):
-    """One learner of a comparison.
+    """One learner of a comparison: its accuracy or R² with a 95% interval, or a note why not.
 
-    Attributes
-    ----------
-    name : str
-    measure : float or None
-        Accuracy or R²; None if the learner failed.
-    low, high : float or None
-        Its 95% interval.
-    behind : float or None
-        How far it is behind the best, in accuracy or in root mean squared error. None for the best,
-        and for failures.
-    p : float or None
-        The p-value of that difference by `Comparison.test`, times the number of learners compared
-        with the best.
-    seconds : float or None
-        For one fit on all rows.
-    facts : dict
-        All numbers of the quality.
-    note : str
-        Why there are none.
+    `behind` is how far it is behind the best, in accuracy or in root mean squared error, and `p`
+    the p-value of that by `Comparison.test`, times the number of learners compared with the best;
+    both are None for the best. `seconds` are those of one fit, `facts` all numbers of the quality.
     """
 
     name: str
@@ -124,21 +109,18 @@ class Comparison(Result):
     @property
     def sentence(self) -> str:
         """Which is best, and which are not significantly worse."""
-        best, words = self.best, f"{self.way}, {plural(self.count, 'row')}"
+        best, rows = self.best, f"{self.way}, {plural(self.count, 'row')}"
         if best is None:
-            return f"No learner does better than no model ({words})."
-        quality = f"{self.measure} {percent(best.measure or 0)} ({words})"
-        lead = f"Best: {best.name}, {quality}."
+            return f"No learner does better than no model ({rows})."
+        quality = f"{self.measure} {percent(best.measure or 0)} ({rows})"
         equal = [row.name for row in self.rows if row.is_as_good and row.name != NO_MODEL]
+        result = f"The others are significantly worse ({self.test})."
         if self.rows[0].is_as_good:
             p = p_value(self.rows[0].p or 0.0)
-            return f"{lead} It is not significantly better than no model ({self.test}, {p})."
-        if equal:
-            return (
-                f"{lead} It is not significantly better than {', '.join(equal)} ({self.test}): "
-                "choose any of them."
-            )
-        return f"{lead} The others are significantly worse ({self.test})."
+            result = f"It is not significantly better than no model ({self.test}, {p})."
+        elif equal:
+            result = f"It is not significantly better than {', '.join(equal)} ({self.test})."
+        return f"Best: {best.name}, {quality}. {result}"
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Head and rows of a table for people."""
@@ -214,14 +196,10 @@ def compare(
     """
     X, truth = rows_of(X), array("y", y)
     X = X if is_sparse(X) else numbers("X", X)
-    if 0 in X.shape:
-        raise ParameterError(f"X has shape {X.shape}; expected rows and columns.")
     check_finite(X)  # what no learner accepts is no failure of a learner
     refuse("y", truth)
-    if truth.ndim != 1 or len(truth) != X.shape[0]:
-        raise ParameterError(
-            f"X has {X.shape[0]} rows and y has shape {truth.shape}; give one y for each row."
-        )
+    if 0 in X.shape or truth.shape != X.shape[:1]:
+        raise ParameterError(f"X has shape {X.shape} and y {truth.shape}; expected (n, p), (n,).")
     POSITIVE("time_limit", time_limit)
     omega = weights_of("sample_weight", sample_weight, len(truth))
     named = _learners(learners, truth, seed)
@@ -229,16 +207,15 @@ def compare(
     truth = truth if is_class else finite("y", y)
     parts = as_folds(cv, truth, groups, times, seed)
     tested = np.sort(np.concatenate([test for _, test in parts]))
-    row, loss = _no_model(truth[tested], is_class)
+    constant, loss = _no_model(truth[tested], is_class)
     rows, losses = [], {NO_MODEL: loss}
     for called, model in named.items():
-        tried, loss_of_model = _try(called, model, X, truth, parts, omega, time_limit, seed)
-        rows.append(tried)
-        if loss_of_model is not None:
-            losses[called] = loss_of_model
+        row, loss = _try(called, model, X, truth, parts, omega, time_limit, seed)
+        rows.append(row)
+        losses[called] = loss
     able = sorted((r for r in rows if r.measure is not None), key=lambda r: -(r.measure or 0))
+    judged = _against_best([constant, *able], losses, parts, is_class)
     failed = [row for row in rows if row.measure is None]
-    judged = _against_best([row, *able], losses, parts, is_class)
     return Comparison((*judged, *failed), "accuracy" if is_class else "R²", len(tested), parts.way)
 
 
@@ -257,11 +234,7 @@ def kind_of_target(y: NDArray[Any]) -> str:
 def _learners(given: Any, y: NDArray[Any], seed: int) -> dict[str, Any]:
     """Estimators by name."""
     if given is None or isinstance(given, str):
-        wanted = kind_of_target(y) if given is None else given
-        if wanted not in ("classes", "numbers", "counts"):
-            raise ParameterError(
-                f"learners is {shown(given)}; expected estimators, 'classes' or 'numbers'."
-            )
+        wanted = words("classes", "numbers", "counts")("learners", given or kind_of_target(y))
         kinds = {wanted, "numbers"} if wanted == "counts" else {wanted}
         models: list[Any] = [k() for k in public_estimators() if k._command and k._learns in kinds]
         for model in models:
@@ -274,15 +247,13 @@ def _learners(given: Any, y: NDArray[Any], seed: int) -> dict[str, Any]:
     for model in models:
         if not hasattr(model, "fit") or not hasattr(model, "get_params") or isinstance(model, type):
             raise ParameterError(
-                f"learners holds {shown(model)}; expected estimators, such as Ridge()."
+                f"learners holds {shown(model)}; expected estimators like Ridge()."
             )
+    names = [getattr(m, "_command", None) or type(m).__name__ for m in models]
     if isinstance(given, Mapping):
         return {str(key): model for key, model in given.items()}
-    names = [getattr(m, "_command", None) or type(m).__name__ for m in models]
-    return {
-        called if names.count(called) == 1 else repr(model): model
-        for called, model in zip(names, models, strict=True)
-    }
+    pairs = zip(names, models, strict=True)
+    return {n if names.count(n) == 1 else repr(model): model for n, model in pairs}
 
 
 def _no_model(y: NDArray[Any], is_class: bool) -> tuple[Compared, Array]:
@@ -300,12 +271,14 @@ def _no_model(y: NDArray[Any], is_class: bool) -> tuple[Compared, Array]:
 
 def _try(
     called: str, model: Any, X: Any, y: Any, parts: Folds, omega: Any, limit: float, seed: int
-) -> tuple[Compared, Array | None]:
+) -> tuple[Compared, Array]:
     """A learner's row, and the loss of each prediction; a failure is a row with a note."""
+    nothing = np.empty(0)
     if getattr(model, "_traces", None) == "duals" and X.shape[0] > MAX_ROWS_FOR_KERNELS:
-        return Compared(called, note=f"not tried: more than {MAX_ROWS_FOR_KERNELS:,} rows"), None
+        note = f"not tried: more than {MAX_ROWS_FOR_KERNELS:,} rows"
+        return Compared(called, note=note), nothing
     if omega is not None and not accepts_weights(model):
-        return Compared(called, note="takes no weights"), None
+        return Compared(called, note="takes no weights"), nothing
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -313,11 +286,11 @@ def _try(
             whole = fitted(model, X, y, omega, seed)
             seconds = time.perf_counter() - begin
             if seconds * len(parts) > limit:
-                return Compared(called, note=f"too slow: {seconds:.0f} s a fit"), None
+                return Compared(called, note=f"too slow: {seconds:.0f} s a fit"), nothing
             found = predict_folds(model, whole, X, y, parts, omega, seed=seed)
     except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
         text = str(error).split("\n")[0].split(". ")[0].split("; ")[0]
-        return Compared(called, note=f"failed: {name(text)}"), None
+        return Compared(called, note=f"failed: {name(text)}"), nothing
     loss = _loss(y[found.rows], found.answers.predicted, hasattr(whole, "classes_"))
     return _row(called, found.quality, seconds), loss
 

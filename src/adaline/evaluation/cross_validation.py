@@ -29,10 +29,20 @@ from adaline.estimators.online import runs_of as runs_of
 from adaline.evaluation.quality import Decisions, Quality, quality_for
 from adaline.evaluation.trial import Answers, answers
 from adaline.evaluation.words import HOLD_OUT, plural, words_for
-from adaline.parameters import ParameterError, array, is_sparse, is_whole, shown, weights_of
+from adaline.parameters import (
+    Expected,
+    ParameterError,
+    array,
+    count,
+    is_sparse,
+    is_whole,
+    shown,
+    weights_of,
+)
 from adaline.results import Result
 
 Index = NDArray[np.intp]
+MEASURES = {"accuracy": "accuracy", "r2": "R²", "rmse": "root mean squared error"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,20 +62,10 @@ class Folds(Result):
 def folds(y: Any, cv: int = 10, *, groups: Any = None, times: Any = None, seed: int = 0) -> Folds:
     """Folds for cross-validation, of classes with about the same share in each.
 
-    Parameters
-    ----------
-    y : array-like of shape (n,) or (n, k)
-    cv : int
-        How many folds; n or more leave out one row at a time.
-    groups : array-like of shape (n,), optional
-        Rows of one group stay together.
-    times : array-like of shape (n,), optional
-        Numbers, dates or text that sorts by time: each fold is predicted from what came before it.
-        Equal times stay together.
-    seed : int
+    `cv` is how many, n or more to leave out one row at a time. Rows of one of `groups` stay
+    together. With `times`, which are numbers, dates or text that sorts by time, each fold is
+    predicted from what came before it, and equal times stay together.
 
-    Examples
-    --------
     >>> parts = folds(["a", "b"] * 6, 3)
     >>> print(parts.way, [len(test) for _, test in parts])
     3-fold cross-validation [4, 4, 4]
@@ -76,10 +76,8 @@ def folds(y: Any, cv: int = 10, *, groups: Any = None, times: Any = None, seed: 
     n = len(truth) if truth.ndim in (1, 2) else 0
     if n < 2:
         raise ParameterError(f"y has shape {truth.shape}; folds need two rows or more.")
-    if not is_whole(cv) or cv < 2:
-        raise ParameterError(f"cv is {shown(cv)}; expected how many folds there are, 2 or more.")
-    if not is_whole(seed):
-        raise ParameterError(f"seed is {shown(seed)}; expected a whole number.")
+    count(2)("cv", cv)
+    Expected("a whole number", is_whole)("seed", seed)
     if groups is not None and times is not None:
         raise ParameterError("groups and times are both given; folds follow one of them.")
     if times is not None:
@@ -90,14 +88,14 @@ def folds(y: Any, cv: int = 10, *, groups: Any = None, times: Any = None, seed: 
     shuffled: dict[str, Any] = {"shuffle": True, "random_state": int(seed) % 2**32}
     if groups is not None:
         group = codes_of("groups", groups, n)
-        count = int(group.max()) + 1
-        if count < 2:
+        many = int(group.max()) + 1
+        if many < 2:
             raise ParameterError("groups holds one group; folds need two or more.")
-        k = min(int(cv), count)
+        k = min(int(cv), many)
         splitter = GroupKFold(k)  # unshuffled, folds are of about equal size
         if _is_stratified(classes, k):
             splitter = StratifiedGroupKFold(k, **shuffled)
-        way = f"{k}-fold cross-validation over {plural(count, 'group')}"
+        way = f"{k}-fold cross-validation over {plural(many, 'group')}"
     elif cv >= n:
         splitter, way = LeaveOneOut(), "leave-one-out cross-validation"
     else:
@@ -116,24 +114,18 @@ def _is_stratified(codes: Index, k: int) -> bool:
 
 def _spans_of_time(when: Index, k: int) -> Folds:
     """Spans of about equally many different times, so that equal times stay together."""
-    count = int(when.max()) + 1
-    if count < 2:
+    last = int(when.max())
+    if last < 1:
         raise ParameterError("times holds one time; folds need two or more.")
     spans: Any = [(np.array([0]), np.array([1]))]  # TimeSeriesSplit makes two folds or more
-    if min(k, count - 1) > 1:
-        spans = TimeSeriesSplit(min(k, count - 1)).split(np.arange(count))
-    pairs = [tuple(np.flatnonzero(np.isin(when, part)) for part in span) for span in spans]
-    way = f"{plural(len(pairs), 'span')} of time predicted from what came before"
-    return Folds(tuple((train, test) for train, test in pairs), way)
+    if min(k, last) > 1:
+        spans = TimeSeriesSplit(min(k, last)).split(np.arange(last + 1))
+    pairs = tuple((np.isin(when, a).nonzero()[0], np.isin(when, b).nonzero()[0]) for a, b in spans)
+    return Folds(pairs, f"{plural(len(pairs), 'span')} of time predicted from what came before")
 
 
 def hold_out(y: Any, cv: int = 5, *, seed: int = 0) -> Folds:
-    """The first of `folds(y, cv, seed=seed)` alone: of five, a fifth of the rows is predicted.
-
-    >>> [(train, test)] = hold_out(["a", "b"] * 5)
-    >>> len(train), len(test)
-    (8, 2)
-    """
+    """The first of `folds(y, cv, seed=seed)` alone: of five, a fifth of the rows is predicted."""
     return Folds(folds(y, cv, seed=seed).pairs[:1], HOLD_OUT)
 
 
@@ -167,19 +159,15 @@ class CrossValidated(Result):
     @property
     def spread(self) -> dict[str, Any]:
         """How the measure differs from fold to fold; empty for one fold, or folds of few rows."""
-        measure = "accuracy" if isinstance(self.quality, Decisions) else "r2"
-        if measure == "r2" and any(f["r2"] is None for f in self.per_fold):
-            measure = "rmse"
-        values = [f[measure] for f in self.per_fold]
+        key = "accuracy" if isinstance(self.quality, Decisions) else "r2"
+        if key == "r2" and any(facts["r2"] is None for facts in self.per_fold):
+            key = "rmse"
+        values = [facts[key] for facts in self.per_fold]
         if min(f["rows"] for f in self.per_fold) < 2 or self.way == HOLD_OUT:
             return {}
-        return {
-            "count": len(values),
-            "measure": {"r2": "R²", "rmse": "root mean squared error"}.get(measure, measure),
-            "least": min(values),
-            "largest": max(values),
-            "deviation": float(np.std(values, ddof=1)) if len(values) > 1 else None,
-        }
+        ends = {"least": min(values), "largest": max(values)}
+        deviation = float(np.std(values, ddof=1)) if values[1:] else None
+        return {"count": len(values), "measure": MEASURES[key], **ends, "deviation": deviation}
 
     @property
     def sentence(self) -> str:
@@ -274,20 +262,19 @@ def predict_folds(
 
     `seed` is that of `fit_in_order`.
     """
-    classes = getattr(whole, "classes_", None)
     quality, predicted, per_fold = quality_for(whole), [], []
     for j, (train, test) in enumerate(parts):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit to all rows has warned already
+            weight = None if omega is None else omega[train]
             try:
-                weight = None if omega is None else omega[train]
                 part = fitted(model, X[train], y[train], weight, seed)
             except ValueError as error:
                 raise ValueError(
                     f"fold {j + 1} of {len(parts)} cannot be trained on ({error}) Use fewer folds, "
                     "or more rows."
                 ) from error
-            found = _in_classes(answers(part, X[test]), part, classes)
+            found = _in_classes(answers(part, X[test]), part, getattr(whole, "classes_", None))
         one = quality_for(whole)
         quality.start_fold()
         for sums in (quality, one):
@@ -298,20 +285,16 @@ def predict_folds(
             after(j + 1, len(parts))
     tested = np.concatenate([test for _, test in parts])
     order = np.argsort(tested, kind="stable")
-    return CrossValidated(
-        whole, quality, tested[order], _joined(predicted, order), tuple(per_fold), parts.way
-    )
 
-
-def _joined(parts: list[Answers], order: Any) -> Answers:
     def joined(values: list[Any]) -> Any:
         return None if any(v is None for v in values) else np.concatenate(values)[order]
 
-    return Answers(
-        joined([a.predicted for a in parts]),
-        joined([a.log_p for a in parts]),
-        joined([a.scores for a in parts]),
+    all_answers = Answers(
+        joined([a.predicted for a in predicted]),
+        joined([a.log_p for a in predicted]),
+        joined([a.scores for a in predicted]),
     )
+    return CrossValidated(whole, quality, tested[order], all_answers, tuple(per_fold), parts.way)
 
 
 def fitted(model: Any, X: Any, y: Any, omega: Any = None, seed: int = 0) -> Any:

@@ -83,14 +83,13 @@ def calibration_check(model: Any, y: NDArray[Any], log_p: Array | None) -> list[
     """Whether probabilities of the second of two classes, or of the likeliest, are right."""
     if log_p is None:
         return []
-    classes = model.classes_
-    two = len(classes) == 2
-    best = log_p[:, 1] if two else log_p.max(axis=1)
-    what = f"of {name(classes[1])!r}" if two else "of the likeliest class"
-    yes = y == (classes[1] if two else classes[log_p.argmax(axis=1)])
+    classes, best, what = model.classes_, log_p.max(axis=1), "of the likeliest class"
+    yes = y == classes[log_p.argmax(axis=1)]
+    if len(classes) == 2:
+        yes, best, what = y == classes[1], log_p[:, 1], f"of {name(classes[1])!r}"
     with np.errstate(all="ignore"):
-        others = log_p[:, 0] if two else np.log(-np.expm1(np.minimum(best, 0.0)))
-        found = calibration(yes, best - others)
+        others = np.log(-np.expm1(np.minimum(best, 0.0)))
+        found = calibration(yes, best - (log_p[:, 0] if len(classes) == 2 else others))
     fine = None if found.kind == "unknown" else found.kind == "right"
     numbers = {"told": found.predicted, "happened": found.happened, "slope": found.slope}
     return [Check("calibration", f"Probabilities {what}", fine, found.sentence, numbers)]
@@ -130,17 +129,15 @@ def reset_test(e: Array, f: Array, min_effect: float = 0.02) -> Check:
     `min_effect` is the share of the residuals that a curve must explain.
     """
     n, line, curve = len(e), _unexplained(e, f, 1), _unexplained(e, f, 3)
-    share = 1 - curve / line if line > 0 else 0.0
-    p = (
-        float(special.fdtrc(2, n - 4, max(line - curve, 0.0) / 2 / (curve / (n - 4))))
-        if curve
-        else 0.0
+    share, F = (
+        1 - curve / line if line > 0 else 0.0,
+        (line - curve) / 2 / max(curve, 1e-300) * (n - 4),
     )
+    p = float(special.fdtrc(2, n - 4, max(F, 0.0)))
     bent = p < SIGNIFICANCE and share > min_effect
-    effect = f"a curve would explain {percent(share)} of the residuals ({p_value(p)})"
-    text = f"A straight line suffices: {effect}."
-    if bent:
-        text = f"The relation is curved: {effect}. Try log(x), x² or products."
+    text = f"a curve would explain {percent(share)} of the residuals ({p_value(p)})"
+    advice = f"The relation is curved: {text}. Try log(x), x² or products."
+    text = advice if bent else f"A straight line suffices: {text}."
     return Check("linearity", "Straight lines", not bent, text, {"share": share, "p": p})
 
 
@@ -149,21 +146,21 @@ def breusch_pagan(e: Array, f: Array, min_effect: float = 1.5) -> Check:
 
     `min_effect` is the ratio of the sizes of residuals in the outer fifths of predictions.
     """
-    n, squares = len(e), e * e
+    n, squares, order = len(e), e * e, np.argsort(f, kind="stable")
     share = 1 - _unexplained(squares, f, 1) / max(_unexplained(squares, f, 0), 1e-300)
     p = float(special.chdtrc(1, n * max(share, 0.0)))
-    order, fifth = np.argsort(f, kind="stable"), max(n // 5, 1)
-    low, high = (math.sqrt(float(np.mean(squares[r]))) for r in (order[:fifth], order[-fifth:]))
+    fifths = order[: max(n // 5, 1)], order[-max(n // 5, 1) :]
+    low, high = (math.sqrt(float(np.mean(squares[rows]))) for rows in fifths)
     ratio = high / low if low > 0 else math.inf
     factor = max(ratio, 1 / ratio if ratio else math.inf)
     uneven = p < SIGNIFICANCE and factor > min_effect
     text = f"Errors are about as large for small predictions as for large ones ({p_value(p)})."
     if uneven:
-        ends = ("largest", "smallest") if ratio >= 1 else ("smallest", "largest")
+        ends = "largest fifth of predictions as for the smallest"
+        ends = ends if ratio >= 1 else "smallest fifth of predictions as for the largest"
         text = (
-            f"Errors are {number(factor, 2)} times as large for the {ends[0]} fifth of predictions "
-            f"as for the {ends[1]} ({p_value(p)}): standard errors and intervals are wrong. Try "
-            "the logarithm of the target, or weights."
+            f"Errors are {number(factor, 2)} times as large for the {ends} ({p_value(p)}): "
+            "intervals are wrong. Try the logarithm of the target, or weights."
         )
     return Check("spread", "Even errors", not uneven, text, {"ratio": ratio, "p": p})
 
@@ -177,15 +174,13 @@ def jarque_bera(e: Array, min_effect: float = 0.5) -> Check:
     skew, excess = float(np.mean(z**3)), float(np.mean(z**4)) - 3 * bool(np.ptp(e))
     p = float(special.chdtrc(2, len(e) / 6 * (skew**2 + excess**2 / 4)))
     odd = p < SIGNIFICANCE and (abs(skew) > min_effect or abs(excess) > 2 * min_effect)
-    effect = f"skewness {number(skew, 2)}, excess kurtosis {number(excess, 2)}, {p_value(p)}"
-    text = f"Errors are about normally distributed ({effect})."
-    if odd:
-        what = "Errors have heavier or lighter tails than normal ones"
-        if abs(skew) > min_effect:
-            what = f"Errors are skewed {'upwards' if skew > 0 else 'downwards'}"
-        text = f"{what} ({effect}): intervals of single predictions are rough."
-    effects = {"skew": skew, "excess": excess, "p": p}
-    return Check("normality", "Normal errors", not odd, text, effects)
+    text = f"skewness {number(skew, 2)}, excess kurtosis {number(excess, 2)}, {p_value(p)}"
+    what = "skewed upwards" if skew > 0 else "skewed downwards"
+    what = what if abs(skew) > min_effect else "not normally distributed"
+    rough = f"Errors are {what} ({text}): intervals of single predictions are rough."
+    text = rough if odd else f"Errors are about normally distributed ({text})."
+    numbers = {"skew": skew, "excess": excess, "p": p}
+    return Check("normality", "Normal errors", not odd, text, numbers)
 
 
 def durbin_watson(e: Array, min_effect: float = 0.1) -> Check:
@@ -194,18 +189,15 @@ def durbin_watson(e: Array, min_effect: float = 0.1) -> Check:
     `min_effect` is the absolute correlation.
     """
     z = e - e.mean()
-    total = float(z @ z)
-    r = float(z[1:] @ z[:-1]) / total if total else 0.0
+    r = float(z[1:] @ z[:-1]) / max(float(z @ z), 1e-300)
     p = float(2 * special.ndtr(-abs(r) * math.sqrt(len(e))))
     dependent = p < SIGNIFICANCE and abs(r) > min_effect
-    effect = f"correlation {number(r, 2)}, {p_value(p)}"
-    text = f"Errors of neighbouring rows are uncorrelated ({effect})."
-    if dependent:
-        text = (
-            f"Errors of neighbouring rows are correlated ({effect}): the rows are in an order that "
-            "matters, such as time or place, so that folds and standard errors are too optimistic. "
-            "Make folds of times or groups."
-        )
+    text = f"correlation {number(r, 2)}, {p_value(p)}"
+    advice = (
+        f"Errors of neighbouring rows are correlated ({text}): the rows are in an order that "
+        "matters, such as time or place. Make folds of times or groups."
+    )
+    text = advice if dependent else f"Errors of neighbouring rows are uncorrelated ({text})."
     numbers = {"correlation": r, "p": p}
     return Check("independence", "Independent rows", not dependent, text, numbers)
 
@@ -216,18 +208,16 @@ def poisson_dispersion(pearson: Array, min_effect: float = 1.5) -> Check:
     `min_effect` is its ratio to 1, or 1 to it.
     """
     squares = pearson**2
-    ratio = float(np.mean(squares))
-    error = float(np.std(squares, ddof=1)) / math.sqrt(len(squares))
+    ratio, error = float(np.mean(squares)), float(np.std(squares, ddof=1)) / math.sqrt(len(squares))
     significant = abs(ratio - 1) > -special.ndtri(SIGNIFICANCE / 2) * error
     off = bool(significant and not 1 / min_effect < ratio < min_effect)
-    text = f"Counts vary about as much as a Poisson distribution ({number(ratio, 2)} times)."
-    if off:
-        text = f"Counts vary {number(ratio, 2)} times as much as a Poisson distribution"
-        factor = number(math.sqrt(ratio), 2)
-        means = f": standard errors are too small by a factor of about {factor}"
-        text += f"{means if ratio > 1 else ''}."
+    text = (
+        f"Counts vary {'' if off else 'about as much: '}{number(ratio, 2)} times as much as Poisson"
+    )
+    if off and ratio > 1:
+        text += f": standard errors are too small by a factor of {number(math.sqrt(ratio), 2)}"
     grave = off and ratio > POISSON_RATIO_TO_WARN
-    return Check("dispersion", "Spread of counts", not off, text, {"ratio": ratio}, grave)
+    return Check("dispersion", "Spread of counts", not off, f"{text}.", {"ratio": ratio}, grave)
 
 
 def _unexplained(v: Array, f: Array, degree: int) -> float:
@@ -246,54 +236,37 @@ def _some(rows: Any) -> Any:
 def drift(before: Any, after: Any, names: list[str], min_effect: float = 0.1) -> tuple[Check, ...]:
     """Kolmogorov and Smirnov's test, column by column, of training rows against others.
 
-    Columns of two values are compared by their shares. `min_effect` is the distance of the two
-    distribution functions; p is multiplied by the number of columns (Bonferroni).
+    `min_effect` is the distance of the two distribution functions; p is multiplied by the number of
+    columns (Bonferroni).
     """
-    p = before.shape[1]
-    if any(is_sparse(rows) or len(rows) < 2 for rows in (before, after)) or p > MAX_COLUMNS_CHECKED:
+    n, m, p = before.shape[0], after.shape[0], before.shape[1]
+    if is_sparse(before) or is_sparse(after) or min(n, m) < 2 or p > MAX_COLUMNS_CHECKED:
         return ()
     A, B = (np.asarray(_some(rows), dtype=np.float64) for rows in (before, after))
-    tests = np.array([_distance(A[:, j], B[:, j]) for j in range(p)])
-    distance, chance = tests[:, 0], np.minimum(tests[:, 1] * p, 1.0)
-    order = np.lexsort((-distance, chance)).tolist()
+    tests = [stats.ks_2samp(A[:, j], B[:, j], method="asymp") for j in range(p)]
+    distance = np.array([float(test.statistic) for test in tests])
+    chance = np.minimum(np.array([float(test.pvalue) for test in tests]) * p, 1.0)
+    order, then, now = np.lexsort((-distance, chance)).tolist(), A.mean(axis=0), B.mean(axis=0)
     moved = [j for j in order if chance[j] < SIGNIFICANCE and distance[j] > min_effect]
-    first, rows = order[0], f"The {plural(len(after), 'row')} that measure the quality"
-    then, now = A.mean(axis=0), B.mean(axis=0)
+    first, lead = order[0], f"The {plural(m, 'row')} that measure the quality"
+    text = (
+        f"{lead} are like the {plural(n, 'training row')}: of {plural(p, 'column')}, "
+        f"{name(names[first])} differs most, by {percent(distance[first])} of the rows "
+        f"({p_value(chance[first])}, corrected for all columns)."
+    )
     if moved:
-        means = "; ".join(
+        means = (
             f"{name(names[j])}, mean {cell(now[j], names[j], 3)} instead of "
             f"{cell(then[j], names[j], 3)}"
             for j in moved[:3]
         )
         more = f"; and {plural(len(moved) - 3, 'more column')}" if len(moved) > 3 else ""
         text = (
-            f"{rows} differ from the {plural(len(before), 'training row')}: {means}{more}. The "
-            "quality is that of such rows, and may be another for others."
-        )
-    else:
-        text = (
-            f"{rows} are like the {plural(len(before), 'training row')}: of "
-            f"{plural(p, 'column')}, {name(names[first])} differs most, by "
-            f"{percent(float(distance[first]))} of the rows ({p_value(float(chance[first]))}, "
-            "corrected for all columns)."
+            f"{lead} differ from the {plural(n, 'training row')}: {'; '.join(means)}{more}. The "
+            "quality may be another for other rows."
         )
     effects = {"distance": float(distance[first]), "p": float(chance[first])}
-    title = "Like the training rows"
-    return (Check("drift", title, not moved, text, effects, bool(moved)),)
-
-
-def _distance(a: Array, b: Array) -> tuple[float, float]:
-    """Distance and p-value of one column."""
-    low, high = min(a.min(), b.min()), max(a.max(), b.max())
-    if low == high:
-        return 0.0, 1.0
-    if not all(bool(np.all((v == low) | (v == high))) for v in (a, b)):
-        test = stats.ks_2samp(a, b, method="asymp")
-        return float(test.statistic), float(test.pvalue)
-    s, t = float(np.mean(a == high)), float(np.mean(b == high))
-    both = (s * len(a) + t * len(b)) / (len(a) + len(b))
-    error = math.sqrt(both * (1 - both) * (1 / len(a) + 1 / len(b)))
-    return abs(s - t), float(2 * special.ndtr(-abs(s - t) / error))
+    return (Check("drift", "Like the training rows", not moved, text, effects, bool(moved)),)
 
 
 def leakage(X: Any, y: Any, names: list[str], is_class: bool, target: str) -> tuple[Check, ...]:
@@ -301,33 +274,29 @@ def leakage(X: Any, y: Any, names: list[str], is_class: bool, target: str) -> tu
 
     Indicators `a=1`, `a=2` of one column count as one column `a`.
     """
-    if y.ndim != 1 or len(y) < MIN_ROWS_FOR_LEAKAGE or is_sparse(X):
-        return ()
     groups: dict[str, list[int]] = {}
     for j, label in enumerate(names):
         groups.setdefault(label.rsplit("=", 1)[0], []).append(j)
-    X, y = np.asarray(_some(X)), _some(y)
+    if y.ndim != 1 or len(y) < MIN_ROWS_FOR_LEAKAGE or is_sparse(X):
+        return ()
     if not 2 <= len(groups) <= MAX_COLUMNS_CHECKED or len(np.unique(y)) < 2:
         return ()
+    X, y, leaks = np.asarray(_some(X)), _some(y), []
     y = np.unique(y, return_inverse=True)[1] if is_class else y
-    predicts = _separates_classes if is_class else _determines_number
-    leaks = []
     for column, members in groups.items():
         # Indicators as one number a level; 0 for the base level, whose indicators are all 0.
-        code = np.arange(1.0, len(members) + 1)
-        x = X[:, members[0]] if len(members) == 1 else X[:, members] @ code
-        if np.isfinite(x).all() and predicts(x, y):
+        x = X[:, members] @ np.arange(1.0, len(members) + 1)
+        if np.isfinite(x).all() and (_separates_classes if is_class else _determines_number)(x, y):
             leaks.append(column)
     text = f"No column alone predicts {target} (nearly) perfectly."
     if leaks:
         verb, each = ("predicts", "it is") if len(leaks) == 1 else ("predict", "each is")
         text = (
             f"{listed(leaks, 3, quoted=True)} alone {verb} {target} (nearly) perfectly, so {each} "
-            "perhaps a copy or a code of it (leakage). Is it known when predicting? If not, leave "
-            "it out."
+            "perhaps a copy or a code of it (leakage). Leave out what is unknown when predicting."
         )
-    title, count = "No column leaks the target", {"columns": float(len(leaks))}
-    return (Check("leakage", title, not leaks, text, count, bool(leaks)),)
+    count = {"columns": float(len(leaks))}
+    return (Check("leakage", "No column leaks the target", not leaks, text, count, bool(leaks)),)
 
 
 def _determines_number(x: Array, y: Array) -> bool:
@@ -359,40 +328,23 @@ def _separates_classes(x: Array, y: NDArray[np.int64]) -> bool:
     return bool(np.sum(y[np.argsort(x, kind="stable")] != in_turn) <= allowed)
 
 
-def row_warnings(rows: Rows, names: list[str], is_class: bool) -> list[str]:
-    """Too few training rows, rare classes, and columns that number the rows."""
-    n, p = rows.X.shape
-    texts = []
+def row_warnings(rows: Rows, is_class: bool) -> list[str]:
+    """Too few training rows, and rare classes."""
+    (n, p), texts = rows.X.shape, []
     if n < MIN_ROWS_PER_COLUMN * p:
         texts.append(
             f"{plural(n, 'row')} for {plural(p, 'column')} are few, less than "
-            f"{MIN_ROWS_PER_COLUMN} per column: coefficients are rough, and would differ on other "
-            "rows. Leave columns out, or use more rows."
+            f"{MIN_ROWS_PER_COLUMN} per column: coefficients are rough. Leave columns out, or use "
+            "more rows."
         )
     if is_class and rows.y is not None:
-        texts += _rare_classes(rows.y)
-    if not is_sparse(rows.X) and n >= MIN_RESIDUALS and rows.X.dtype.kind == "f":
-        counters = np.flatnonzero(np.all(np.diff(rows.X, axis=0) == 1.0, axis=0)).tolist()
-        if counters:
+        labels, counts = np.unique(rows.y, return_counts=True)
+        least, rare = int(counts.min()), (counts < RARE_SHARE * n) | (counts < RARE_ROWS)
+        if len(labels) > 1 and rare.any():
+            verb, label = "is" if least == 1 else "are", name(labels[np.argmin(counts)])
+            more = f" ({rare.sum()} classes are as rare)" if rare.sum() > 1 else ""
             texts.append(
-                f"{listed([names[j] for j in counters], 3)} goes up by 1 from row to row: if it "
-                "only numbers the rows, leave it out, as new rows have other numbers."
+                f"only {least} of {n:,} training rows {verb} {label!r}, {percent(least / n)}{more}"
+                ": accuracy hides such a class. Look at its recall, and use costs."
             )
     return texts
-
-
-def _rare_classes(y: NDArray[Any]) -> list[str]:
-    labels, counts = np.unique(y, return_counts=True)
-    n, least = len(y), int(counts.min())
-    rare = int(np.sum((counts < RARE_SHARE * n) | (counts < RARE_ROWS)))
-    if len(labels) < 2 or not rare:
-        return []
-    verb, label = "is" if least == 1 else "are", name(labels[np.argmin(counts)])
-    lead = f"only {least} of {n:,} training rows {verb} {label!r}"
-    if 2 * len(labels) * least >= n:  # half of an equal share: the classes are even, and small
-        return [f"{lead}: few to learn a class from. Use more rows."]
-    more = "" if rare == 1 else f" ({rare} classes are as rare)"
-    return [
-        f"{lead}, {percent(least / n)}{more}: accuracy hides such a class. Look at its recall, and "
-        "weigh its errors by costs."
-    ]

@@ -27,23 +27,11 @@ MAX_CLASSES = 6  # curves in one picture
 class Effect(Result):
     """The prediction as one column changes and the others stay at their averages.
 
-    Attributes
-    ----------
-    name : str
-        The column.
-    x : ndarray of shape (g,)
-        Its values: from the 2nd to the 98th percentile, or the two that it has.
-    y : ndarray of shape (g, k)
-        The prediction; probabilities of k classes, or k targets.
-    low, high : ndarray of shape (g, k), or None
-        95% intervals of `y`: of what the column adds to the prediction of an average row, of a mean
-        count, or of a probability.
-    of : tuple of k str
-        What each column of `y` is.
-    usual : tuple of two float
-        A standard deviation below and above the mean, or the two values.
-    share : bool
-        Whether `y` are probabilities.
+    `x` (g,) are values of the column `name`, from the 2nd to the 98th percentile or the two that it
+    has, and `y` (g, k) predictions, probabilities if `share`, of what `of` says; `low` and `high`
+    are their 95% intervals, if known: of what the column adds to the prediction of an average row,
+    of a mean count, or of a probability. `usual` are the ends of a usual change: a standard
+    deviation about the mean.
     """
 
     name: str

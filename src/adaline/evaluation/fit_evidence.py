@@ -12,7 +12,7 @@ import numpy as np
 
 from adaline.dichotomies import cover
 from adaline.estimators.registry import effect_of
-from adaline.evaluation.words import capitalised, listed, name, number, plain, plural
+from adaline.evaluation.words import capitalised, listed, name, number, plain
 from adaline.parameters import is_sparse
 from adaline.results import Array, Certificate
 
@@ -41,10 +41,10 @@ def reconciled(model: Any, separability: Any) -> tuple[Any, Any]:
         # A kernel separates in another space.
         is_linear = getattr(model, "coef_", None) is not None
         return certificate, None if kind in _DECIDED and is_linear else separability
-    if kind != "undecided" or not _OPEN.search(certificate.statement):
-        return certificate, separability
-    statement = _OPEN.sub(f"; {describe_separability(separability)}", certificate.statement)
-    return Certificate("unproven", statement, certificate.evidence), separability
+    if kind == "undecided" and _OPEN.search(certificate.statement):
+        statement = _OPEN.sub(f"; {describe_separability(separability)}", certificate.statement)
+        certificate = Certificate("unproven", statement, certificate.evidence)
+    return certificate, separability
 
 
 def has_converged(model: Any) -> bool | None:
@@ -61,7 +61,7 @@ def has_converged(model: Any) -> bool | None:
 
 
 def condition(model: Any) -> float | None:
-    """Condition number of the scaled columns, if the fit knows it and it is finite."""
+    """Condition number of the scaled columns, if the fit knows it."""
     for holder in (model, getattr(model, "fit_", None)):
         for attribute in ("condition_", "condition"):
             value = getattr(holder, attribute, None)
@@ -84,15 +84,15 @@ def chosen_penalty(model: Any) -> str | None:
     if alpha is None or not isinstance(rule, str) or rule == "firth":
         return None
     values = ", ".join(number(float(a), 4) for a in np.atleast_1d(alpha)[:5])
-    values += ", ..." * (np.size(alpha) > 5)
     has_units = getattr(model, "column_scale_", None) is not None
-    return values + " for columns in units of their standard deviations" * has_units
+    units = " for columns in units of their standard deviations" * has_units
+    return values + ", ..." * (np.size(alpha) > 5) + units
 
 
 def short_evidence(model: Any, converged: bool | None, separability: Any) -> str:
     """Convergence, separability and condition in half a line."""
     certificate, separability = reconciled(model, separability)
-    proven = is_proven(certificate)
+    proven, kappa = is_proven(certificate), condition(model)
     if converged is None:
         parts = ["learning ended after the given passes; whether more would help is unknown"]
     elif not converged:
@@ -106,7 +106,6 @@ def short_evidence(model: Any, converged: bool | None, separability: Any) -> str
             parts[0] += f" ({min(int(digits), 16)} digits proven)"
     if separability is not None:
         parts.append(describe_separability(separability))
-    kappa = condition(model)
     if kappa is not None and np.isfinite(kappa):
         parts.append(f"condition number {number(kappa, 3)}")
     return f"{capitalised('; '.join(parts))}."
@@ -119,19 +118,17 @@ def _boundary(separability: Any) -> str:
 def describe_separability(separability: Any) -> str:
     """Whether the training rows are separable; nothing is claimed of others."""
     rows, boundary = f"the {number(separability.n_rows)} training rows", _boundary(separability)
+    if separability.verdict == "undecided":
+        return f"whether a {boundary} separates {rows} is undecided"
     # Of K classes "quasi-separable" may mean that two overlap and share one output: say less.
-    touch = ": the classes touch" if boundary == "hyperplane" else ""
-    return {
-        "separable": f"a {boundary} separates {rows} (proven)",
-        "overlapping": f"no {boundary} separates {rows} (proven)",
-        "quasi-separable": f"no {boundary} separates {rows}{touch} (proven)",
-        "undecided": f"whether a {boundary} separates {rows} is undecided",
-    }[separability.verdict]
+    touching = separability.verdict == "quasi-separable" and boundary == "hyperplane"
+    article = "a" if separability.verdict == "separable" else "no"
+    return f"{article} {boundary} separates {rows}{': the classes touch' * touching} (proven)"
 
 
 def proof_sentences(model: Any, separability: Any = None) -> list[str]:
     """The evidence at length: certificate, end of learning, separability, condition."""
-    texts = []
+    texts, kappa = [], condition(model)
     certificate, separability = reconciled(model, separability)
     if certificate is not None:
         lead = "Proven" if is_proven(certificate) else "Not proven"
@@ -141,13 +138,12 @@ def proof_sentences(model: Any, separability: Any = None) -> list[str]:
         texts.append(f"Learning ended: {fit.stopped}")
     if separability is not None:
         texts.append(f"Separability of the training rows: {separability}")
-    kappa = condition(model)
     if kappa is not None and np.isfinite(kappa):
         lost = max(0, int(np.ceil(np.log10(max(kappa, 1.0)))))
-        means = f"rounding in the data can change the last {lost} of 16 digits of the weights."
+        means = f"rounding in the data can change the last {lost} of 16 digits of the weights"
         texts.append(
-            f"The condition number is {number(kappa, 3)}"
-            + (f": {means}" if lost else ": no digits are lost to collinear columns.")
+            f"The condition number is {number(kappa, 3)}: "
+            f"{means if lost else 'no digits are lost to collinear columns'}."
         )
     return [plain(text, lines=True) for text in texts]
 
@@ -158,11 +154,14 @@ def fit_warnings(
     """What the fit itself gives reason to doubt, with advice; X are rows of the columns."""
     texts, kappa, is_penalised = [], condition(model), _is_penalised(model)
     if kappa is not None and kappa > ILL_CONDITIONED:
+        ridge = "" if is_penalised else ", or use ridge"
         texts.append(
-            f"the condition number is {number(kappa, 3)}: some columns are nearly collinear. "
-            + ("Leave some out." if is_penalised else "Leave some out, or use ridge.")
+            f"the condition number is {number(kappa, 3)}: some columns are nearly collinear. Leave "
+            f"some out{ridge}."
         )
-    texts += _dependence(model, names or [], X) + _no_convergence(model, separability)
+    if names and len(names) == getattr(model, "n_features_in_", -1):
+        texts += _collinear_columns(model, names, X)
+    texts += _no_convergence(model, separability)
     if separability is not None and separability.verdict == "separable":
         if effect_of(model) == "odds" and is_penalised:
             texts.append(
@@ -206,8 +205,7 @@ def _no_convergence(model: Any, separability: Any) -> list[str]:
             f"As no {_boundary(separability)} separates the rows, more passes may not help: use"
         )
     return [
-        f"{lead} {advice} a learner that always converges, such as ridge or logistic regression "
-        "with a penalty."
+        f"{lead} {advice} a learner that always converges, such as ridge or logistic regression."
     ]
 
 
@@ -220,56 +218,37 @@ def inflation(X: Any) -> Array | None:
     n, p = X.shape
     if is_sparse(X) or p > MAX_COLUMNS_COMPARED or n < 2 * p + 2:
         return None
-    Z = np.asarray(X[:MAX_ROWS_COMPARED], dtype=np.float64)
+    Z, factors = np.asarray(X[:MAX_ROWS_COMPARED], dtype=np.float64), np.ones(p)
     with np.errstate(all="ignore"):
-        Z = Z - Z.mean(axis=0)
-        scale = np.sqrt(np.mean(Z * Z, axis=0))
-        varies = (scale > 0) & np.isfinite(scale)
-        Z = Z[:, varies] / scale[varies]
+        varies = np.ptp(Z, axis=0) > 0
+        Z = (Z[:, varies] - Z[:, varies].mean(axis=0)) / np.abs(Z[:, varies]).max(axis=0)
+        Z /= np.sqrt(np.mean(Z * Z, axis=0))
         C = Z.T @ Z / len(Z)
     if not np.isfinite(C).all():
         return None
-    values, vectors = np.linalg.eigh(C)
-    kept = values > 1e-12 * max(values[-1:].tolist(), default=1.0)
-    vif = (vectors**2 / np.where(kept, values, 1.0)) @ kept
-    is_combination = (vectors[:, ~kept] ** 2).sum(axis=1) > 1e-8
-    factors = np.ones(p)
-    factors[varies] = np.where(is_combination, np.inf, vif)
+    # A ridge of 1e-12 keeps the inverse finite: combinations of others get 1e11 and more.
+    vif = np.diagonal(np.linalg.inv(C + 1e-12 * np.eye(len(C))))
+    factors[varies] = np.where(vif > 1e9, np.inf, vif)
     return factors
 
 
-def _dependence(model: Any, names: list[str], X: Any) -> list[str]:
-    """Constant columns, columns that others determine, and columns that others nearly determine.
-
-    An unpenalised fit itself warns of the first two.
-    """
-    if len(names) != getattr(model, "n_features_in_", -1):
-        return []
-    texts, dependent = [], getattr(getattr(model, "fit_", None), "dependent", ())
-    if _is_penalised(model) and dependent:
-        if constant := [names[j] for j, others in dependent if not others]:
-            texts.append(f"nothing can be learned from constant columns: {listed(constant)}.")
-        mixed = [(j, others) for j, others in dependent if others]
-        for j, others in mixed[:3]:
-            texts.append(
-                f"{name(names[j])} is determined by {listed([names[k] for k in others])}: they "
-                "share one effect, so do not interpret these coefficients one by one."
-            )
-        if len(mixed) > 3:
-            texts.append(f"{plural(len(mixed) - 3, 'more column', 'are')} determined by others.")
-    columns = getattr(summary_of(model), "columns", {})
-    if "VIF" in columns:
-        vif = np.asarray(columns["VIF"], dtype=np.float64)[-len(names) :]
-    elif X is None or getattr(model, "coef_", None) is None or (v := inflation(X)) is None:
-        return texts
-    else:
-        vif = np.where(np.isinf(v) & bool(dependent), 1.0, v)  # these are named above
-    if high := [j for j in np.argsort(-vif).tolist() if vif[j] > MAX_INFLATION][:5]:
-        factors = (number(round(v) if 100 <= v < np.inf else v, 3) for v in vif[high].tolist())
-        pairs = (f"{name(names[j])} ({factor})" for j, factor in zip(high, factors, strict=True))
+def _collinear_columns(model: Any, names: list[str], X: Any) -> list[str]:
+    """Constant columns, and columns whose coefficients others make uncertain."""
+    texts, columns = [], getattr(summary_of(model), "columns", {})
+    dependent = getattr(getattr(model, "fit_", None), "dependent", ())
+    constant = [names[j] for j, others in dependent if not others]
+    if constant and _is_penalised(model):  # an unpenalised fit itself warns
+        texts.append(f"nothing can be learned from constant columns: {listed(constant)}.")
+    vif: Array | None = np.asarray(columns.get("VIF", ()), dtype=np.float64)[-len(names) :]
+    if "VIF" not in columns:
+        has_weights = X is not None and getattr(model, "coef_", None) is not None
+        vif = inflation(X) if has_weights else None
+    if vif is not None and (vif > MAX_INFLATION).any():
+        high = [j for j in np.argsort(-vif).tolist() if vif[j] > MAX_INFLATION][:5]
+        pairs = ", ".join(f"{name(names[j])} ({number(float(vif[j]), 3)})" for j in high)
         texts.append(
             "other columns make these coefficients uncertain (variance inflation above "
-            f"{MAX_INFLATION:.0f}): {', '.join(pairs)}. Predictions may be fine, but do not "
-            "interpret these coefficients one by one."
+            f"{MAX_INFLATION:.0f}): {pairs}. Predictions may be fine, but do not interpret these "
+            "coefficients one by one."
         )
     return texts

@@ -33,24 +33,10 @@ ROWS_REPORTED = 5
 class Influence(Result):
     """What single rows do to a fit.
 
-    Attributes
-    ----------
-    leverage : ndarray of shape (n,)
-        How far the prediction of a row follows its own target.
-    cook : ndarray of shape (n,)
-        Cook's distances: how far leaving the row out moves all predictions, in units of the
-        uncertainty of the fit.
-    rows : ndarray of int, shape (m,)
-        The rows of the largest distances, largest first.
-    changes : ndarray of shape (m, p)
-        What leaving out each of `rows` adds to the coefficients.
-    parameters : float
-        Effective number of parameters, the sum of the leverages.
-    exact : bool
-        Whether the changes are exact, or those of one Newton step.
+    `leverage` and `cook` are of all rows, in units of the uncertainty of the fit; `rows` have the
+    largest distances, largest first, and `changes` (m, p) is what leaving out each adds to the
+    coefficients, exactly or by one Newton step. `parameters` is the sum of the leverages.
 
-    Examples
-    --------
     >>> from adaline import LeastSquares
     >>> x, y = np.arange(6.0)[:, None], np.array([0.0, 1.0, 2.0, 3.0, 4.0, 9.0])
     >>> found = influence(LeastSquares().fit(x, y), x, y)
@@ -96,8 +82,12 @@ def influence(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Influenc
         G = np.linalg.pinv(S + np.diag(penalty), rcond=len(S) * 2.0**-52, hermitian=True)
         V = Z @ G
         h = np.clip(omega * np.sum(V * Z, axis=1), 0.0, 1.0)
-        q = float(h.sum())
-        s = _noise(kind, residuals, weight, curvature, n - q)
+        q, s = float(h.sum()), 1.0
+        if kind != "logistic":  # the deviation of the noise; of counts at least that of Poisson
+            z = residuals / (1.0 if kind == "squares" else np.sqrt(np.maximum(curvature, 1e-300)))
+            largest = float(np.abs(z).max()) or 1.0
+            s = largest * float(np.sqrt(weight @ (z / largest) ** 2 / max(n - q, 1.0)))
+            s = max(s, 1e-300 if kind == "squares" else 1.0)
         # A row of leverage one is met exactly; without it there is no fit to compare with.
         share = np.divide(e, 1.0 - h, out=np.zeros_like(e), where=h < 1.0 - 1e-10)
         cook = (share / s) ** 2 * np.sum((V @ S) * V, axis=1) / q
@@ -132,22 +122,10 @@ def _standardised(model: Any, X: Array, weight: Array) -> tuple[Array, Array, Ar
     units = np.where(units > 0, units, 1.0)
     alpha = getattr(model, "alpha_", getattr(model, "alpha", 0.0))
     scale = getattr(model, "column_scale_", None)
-    scale = np.ones(len(units)) if scale is None else scale
-    penalty = (np.sqrt(float(np.max(alpha))) * scale / units) ** 2
+    penalty = (np.sqrt(float(np.max(alpha))) * (1.0 if scale is None else scale) / units) ** 2
     if not has_bias:
         return Z / units, units, penalty
     return np.column_stack([Z / units, np.ones(len(Z))]), units, np.append(penalty, 0.0)
-
-
-def _noise(kind: str, e: Array, weight: Array, curvature: Array, dof: float) -> float:
-    """Standard deviation of the noise; of counts at least what Poisson says; else 1."""
-    if kind == "logistic":
-        return 1.0
-    if kind == "counts":
-        e = np.divide(e, np.sqrt(curvature), out=np.zeros_like(e), where=curvature > 0)
-    largest = float(np.abs(e).max()) or 1.0
-    s = largest * float(np.sqrt(np.sum(weight * (e / largest) ** 2) / max(dof, 1.0)))
-    return max(s, 1.0) if kind == "counts" else max(s, 1e-300)
 
 
 def influence_sentence(
@@ -161,20 +139,17 @@ def influence_sentence(
     lead = "A single row moves" if count == 1 else f"{count} rows each move"
     value = y[i].item() if hasattr(y[i], "item") else y[i]
     value = repr(name(value)) if isinstance(value, str) else number(float(value), 4)
-    R, w, change = np.asarray(X, dtype=np.float64), np.ravel(model.coef_), found.changes[0]
+    w, change = np.ravel(model.coef_), found.changes[0]
     with np.errstate(all="ignore"):
-        far = np.nan_to_num(np.abs(R[i] - R.mean(axis=0)) / R.std(axis=0))
+        far = np.nan_to_num(np.abs(X[i] - X.mean(axis=0)) / X.std(axis=0))
         ratio = np.nan_to_num(np.abs(change) / np.maximum(np.abs(w), 1e-300))
-    j, odd = int(np.argmax(far)), ""
-    if far[j] >= 2:
-        mean = cell(float(R[:, j].mean()), names[j], 3)
-        at = cell(float(R[i, j]), names[j], 4)
-        odd = f" and {name(names[j])} {at}, where the mean is {mean}"
     # The coefficient that changes most in its own size; one near zero may double for nothing.
-    k = int(np.argmax(np.where(np.abs(w) > 1e-3 * np.abs(w).max(), ratio, 0.0)))
-    about = "" if found.exact else "about "
+    is_some = np.abs(w) > 1e-3 * np.abs(w).max()
+    j, k = int(np.argmax(far)), int(np.argmax(np.where(is_some, ratio, 0.0)))
+    at, mean = cell(float(X[i, j]), names[j], 4), cell(float(X[:, j].mean()), names[j], 3)
     return (
-        f"{lead} the fit; {largest}. That row has {name(target)} {value}{odd}. Without it, the "
-        f"coefficient of {name(names[k])} would be {about}{number(float(w[k] + change[k]), 3)} "
-        f"instead of {number(float(w[k]), 3)}. Check whether the row is right."
+        f"{lead} the fit; {largest}. That row has {name(target)} {value} and {name(names[j])} {at}"
+        f", where the mean is {mean}. Without it, the coefficient of {name(names[k])} would be "
+        f"{'' if found.exact else 'about '}{number(float(w[k] + change[k]), 3)} instead of "
+        f"{number(float(w[k]), 3)}. Check whether the row is right."
     )

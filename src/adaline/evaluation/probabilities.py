@@ -48,21 +48,20 @@ class Calibration(Result):
     @property
     def sentence(self) -> str:
         """The result with its numbers."""
-        mean = f"{percent(self.predicted)} predicted on average, {percent(self.happened)} happened"
-        ends = f"{number(self.slope_low, 2)} to {number(self.slope_high, 2)}"
-        slope = f"slope {number(self.slope, 2)}, 95% interval {ends}; 1 is right"
-        if self.kind == "unknown":
-            return f"Too few rows to check the probabilities: {mean} ({plural(self.rows, 'row')})."
-        if self.kind == "right":
-            rows = plural(self.rows, "row")
-            return f"The probabilities are calibrated on {rows}: {mean} ({slope})."
-        if self.kind in ("too high", "too low"):
-            return f"The probabilities are {self.kind} on average: {mean} ({slope})."
         means = {
+            "right": "calibrated",
             "too sure": "too near to 0 and 1: nearly certain predictions are less certain",
             "too timid": "too near to each other: likely predictions are likelier",
-        }[self.kind]
-        return f"The probabilities are {means} ({slope}; {mean})."
+            "too high": "too high on average",
+            "too low": "too low on average",
+        }
+        text = f"{percent(self.predicted)} predicted on average, {percent(self.happened)} happened"
+        text += f" in {plural(self.rows, 'row')}"
+        if self.kind == "unknown":
+            return f"Too few rows to check the probabilities: {text}."
+        ends = f"{number(self.slope_low, 2)} to {number(self.slope_high, 2)}"
+        slope = f"slope {number(self.slope, 2)}, 95% interval {ends}; 1 is right"
+        return f"The probabilities are {means[self.kind]} ({text}; {slope})."
 
 
 def calibration(yes: Any, log_odds: Any) -> Calibration:
@@ -112,44 +111,17 @@ def _cox_slope(y: Any, v: Array) -> tuple[float, float]:
     return float(model.coef_[0, 0]), 1 / math.sqrt(information)
 
 
-@dataclass(frozen=True)
-class CostAtThreshold(Result):
-    """Decisions at the threshold 1 / (1 + ratio), where a miss costs `ratio` false alarms.
-
-    `cost` is the mean cost of a decision in false alarms, `constant` that of the better of two
-    constant predictions.
-    """
-
-    ratio: float
-    threshold: float
-    misses: int
-    alarms: int
-    cost: float
-    constant: float
-
-
 @dataclass(frozen=True, eq=False)
 class Thresholds(Result):
     """Two classes at every threshold: a row is positive if its probability exceeds it.
 
-    Attributes
-    ----------
-    thresholds : ndarray of shape (m,)
-        From 0 up; the counts hold from each threshold to the next.
-    hits, alarms : ndarray of int, shape (m,)
-        Positive and other rows above the threshold.
-    positive, others : int
-        Rows of the two classes.
-    label : object
-        The positive class.
+    `hits` and `alarms` count positive and other rows above each of `thresholds`, from 0 up, and
+    hold until the next; `positive` and `others` are the rows of the two classes, `label` is that
+    of the positive one.
 
-    Examples
-    --------
     >>> found = thresholds(np.array([True, False, True]), np.array([2.0, 0.0, -1.0]), "ill")
     >>> found.at(0.3), found.at(0.6)  # hits and false alarms
     ((1, 1), (1, 0))
-    >>> found.priced(5.0).misses
-    0
     """
 
     thresholds: Array
@@ -175,14 +147,14 @@ class Thresholds(Result):
         with np.errstate(invalid="ignore"):
             return np.asarray(self.hits / (self.hits + self.alarms))
 
-    def priced(self, ratio: float) -> CostAtThreshold:
-        """Decisions if a miss costs `ratio` false alarms."""
-        n, threshold = self.positive + self.others, 1.0 / (1.0 + ratio)
-        hits, alarms = self.at(threshold)
-        misses = self.positive - hits
-        constant = min(ratio * self.positive, self.others) / n
-        cost = (ratio * misses + alarms) / n
-        return CostAtThreshold(ratio, threshold, misses, alarms, cost, constant)
+    def mean_cost(self, ratio: float) -> float:
+        """Of a decision at the threshold 1 / (1 + ratio), if a miss costs `ratio` false alarms."""
+        hits, alarms = self.at(1.0 / (1.0 + ratio))
+        return (ratio * (self.positive - hits) + alarms) / (self.positive + self.others)
+
+    def constant_cost(self, ratio: float) -> float:
+        """The same of the better of two constant predictions."""
+        return min(ratio * self.positive, self.others) / (self.positive + self.others)
 
 
 def miss_to_alarm_ratio(model: Any) -> float:

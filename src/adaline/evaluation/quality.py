@@ -16,8 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from adaline.evaluation.words import listed, name, number, percent, percent_range, plural
-from adaline.results import Result
+from adaline.evaluation.words import (
+    capitalised,
+    listed,
+    name,
+    number,
+    percent,
+    percent_range,
+    plural,
+)
+from adaline.results import Array, Result
 
 NORMAL_95 = 1.959963984540054  # quantile 0.975 of the standard normal distribution
 MAX_ROWS_KEPT = 1_000_000  # of these each row is kept: for the AUC, and for intervals of errors
@@ -43,9 +51,6 @@ def auc_interval(area: float, positive: int, negative: int) -> tuple[float, floa
 
     Hanley and McNeil's variance is taken at the ends of the interval instead of its middle, so
     that an area of 1 has an interval, too (Newcombe, Statistics in Medicine 25, 2006).
-
-    >>> [round(end, 3) for end in auc_interval(1.0, 20, 20)]
-    [0.899, 1.0]
     """
     n = (positive + negative) / 2 - 1
 
@@ -59,24 +64,17 @@ def auc_interval(area: float, positive: int, negative: int) -> tuple[float, floa
     return min(low, area), max(high, area)
 
 
-def ratio_interval(
-    above: NDArray[Any], below: NDArray[Any] | None = None
-) -> tuple[float, float] | None:
+def ratio_interval(above: Array, below: Array | None = None) -> tuple[float, float] | None:
     """95% interval of mean(above) / mean(below), by the deviation of the ratio's logarithm.
 
     `below` is 1 if not given. None if there are fewer than three rows, or a mean is zero.
-
-    >>> low, high = ratio_interval(np.array([1.0, 2.0, 3.0, 2.0]))
-    >>> round(low, 2), round(high, 2)
-    (1.34, 2.98)
     """
-    n = len(above)
+    n, below = len(above), np.ones(len(above)) if below is None else below
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        top = float(np.mean(above))
-        bottom = 1.0 if below is None else float(np.mean(below))
+        top, bottom = float(np.mean(above)), float(np.mean(below))
         if n < 3 or not (0 < top < math.inf and 0 < bottom < math.inf):
             return None
-        moves = above / top - (1.0 if below is None else below / bottom)
+        moves = above / top - below / bottom
         half = NORMAL_95 * math.sqrt(float(np.sum(moves * moves)) / (n - 1) / n)
     if not half < 300:  # exp would leave the range of float64
         return None
@@ -90,8 +88,6 @@ class Decisions(Result):
     `costs[i, j]` is the cost of deciding class i when j is true, None for equal costs; `pairs`
     counts (truth, prediction). Scores compare within one model only: `folds` has a list for each.
 
-    Examples
-    --------
     >>> quality = Decisions(["no", "yes"])
     >>> quality.add(np.array(["no", "yes", "no"]), np.array(["no", "yes", "yes"]))
     >>> round(quality.facts()["accuracy"], 3), quality.facts()["most_common"]
@@ -111,9 +107,8 @@ class Decisions(Result):
         self, truth: NDArray[Any], predicted: NDArray[Any], log_p: Any = None, scores: Any = None
     ) -> None:
         """Count the next rows: log-probabilities (n, K), and scores (n,) of two classes, if any."""
-        labels = truth.tolist()
+        labels, codes = truth.tolist(), {label: k for k, label in enumerate(self.classes)}
         self.pairs.update(zip(labels, predicted.tolist(), strict=True))
-        codes = {label: k for k, label in enumerate(self.classes)}
         code = np.array([codes.get(label, -1) for label in labels], dtype=np.int64)
         known = np.flatnonzero(code >= 0)
         if scores is not None and len(codes) == 2:
@@ -138,38 +133,33 @@ class Decisions(Result):
 
     def facts(self) -> dict[str, Any]:
         """Numbers by stable names."""
+        n, K = self.n, len(self.classes)
         labels = _in_order(self.classes, {truth for truth, _ in self.pairs})
         answers = _in_order(labels, {answer for _, answer in self.pairs})
         C = np.array([[self.pairs[t, a] for a in answers] for t in labels])
-        n, rows, answered, hits = self.n, C.sum(axis=1), C.sum(axis=0), C.diagonal()
-        right, K = int(hits.sum()), len(self.classes)
-        low, high = wilson(right / n, n)
-        common = int(np.argmax(rows))  # the first one, if several are as common
-        seen = rows > 0
-        shares = rows[:K][seen[:K]] / max(self.rows_with_probability, 1)
-        has_loss = self.rows_with_probability > 0
+        rows, hits, common = C.sum(axis=1), C.diagonal(), int(np.argmax(C.sum(axis=1)))
+        seen, right, with_p = rows > 0, int(hits.sum()), self.rows_with_probability
+        shares = rows[:K][seen[:K]] / max(with_p, 1)
         return {
             "rows": n,
             "right": right,
-            "accuracy": right / n,
-            "accuracy_low": float(low),
-            "accuracy_high": float(high),
+            **_share("accuracy", right, n),
             "balanced_accuracy": float(np.mean(hits[seen] / rows[seen])),
             "most_common": labels[common],
             "most_common_share": int(rows[common]) / n,
             "rejected": sum(c for (_, a), c in self.pairs.items() if a not in self.classes),
-            "log_loss": self.loss / self.rows_with_probability if has_loss else None,
-            "log_loss_of_shares": float(-np.sum(shares * np.log(shares))) if has_loss else None,
+            "log_loss": self.loss / with_p if with_p else None,
+            "log_loss_of_shares": float(-np.sum(shares * np.log(shares))) if with_p else None,
             **self._auc(),
             **self._costs(C[:K]),
             "per_class": [
                 {
                     "label": label,
                     "rows": int(rows[k]),
-                    "answers": int(answered[k]),
-                    **_share("precision", int(hits[k]), int(answered[k])),
+                    "answers": (said := int(C[:, k].sum())),
+                    **_share("precision", int(hits[k]), said),
                     **_share("recall", int(hits[k]), int(rows[k])),
-                    "f1": float(2 * hits[k] / total) if (total := rows[k] + answered[k]) else None,
+                    "f1": float(2 * hits[k] / (rows[k] + said)) if rows[k] + said else None,
                 }
                 for k, label in enumerate(labels)
             ],
@@ -181,9 +171,7 @@ class Decisions(Result):
     def _auc(self) -> dict[str, float | None]:
         """The share of pairs of rows, one of each class, whose scores are in order."""
         ordered, pairs, positive, negative = 0.0, 0.0, 0, 0
-        for fold in self.folds:
-            if not fold:
-                continue
+        for fold in filter(None, self.folds):
             scores, yes = (np.concatenate(parts) for parts in zip(*fold, strict=True))
             p, m = int(yes.sum()), int((~yes).sum())
             # Mann and Whitney: negative rows below each positive one, and half of its equals.
@@ -200,12 +188,11 @@ class Decisions(Result):
         """The mean cost of a decision, and that of the best constant answer; C (K, answers)."""
         if self.costs is None:
             return {"mean_cost": None, "cost_of_constant": None, "constant": None}
-        K, costs = len(self.classes), np.asarray(self.costs, dtype=np.float64)
+        costs = np.asarray(self.costs, dtype=np.float64)
         price = np.full(C.shape, np.nan if self.reject_cost is None else self.reject_cost)
-        price[:, :K] = costs.T
-        known = ~np.isnan(price)
-        counted, always = int(C[known].sum()), costs @ C.sum(axis=1)
-        best, rows = int(np.argmin(always)), int(C.sum())
+        price[:, : len(costs)] = costs.T
+        known, rows, always = ~np.isnan(price), int(C.sum()), costs @ C.sum(axis=1)
+        counted, best = int(C[known].sum()), int(np.argmin(always))
         return {
             "mean_cost": float(np.sum(C[known] * price[known])) / counted if counted else None,
             "cost_of_constant": float(always[best]) / rows if rows else None,
@@ -222,7 +209,7 @@ class Decisions(Result):
         )
 
     def warnings(self, separable: bool = False) -> list[str]:
-        """What these numbers give reason to doubt; `separable` training rows are a riddle then."""
+        """What these numbers give reason to doubt; whether the training rows are separable."""
         f, texts = self.facts(), []
         if f["mean_cost"] is not None:
             if f["mean_cost"] >= f["cost_of_constant"]:
@@ -234,20 +221,19 @@ class Decisions(Result):
             why = "; the columns may not be informative, or not in a way a linear boundary can use."
             if separable:
                 why = ", although the training rows are separable: try another learner."
+            constant = name(f["most_common"])
             texts.append(
-                "the predictions are not clearly better than always predicting "
-                f"{name(f['most_common'])!r}{why}"
+                f"the predictions are not clearly better than always predicting {constant!r}{why}"
             )
-        known, truths = set(self.classes), {truth for truth, _ in self.pairs}
-        if unseen := [label for label in self.classes if label not in truths]:
+        counts = dict(zip(f["labels"], (sum(row) for row in f["confusion"]), strict=True))
+        if unseen := [label for label in self.classes if not counts[label]]:
+            listing = listed(unseen, quoted=True)
+            texts.append(f"no row has the label {listing}: the quality is unknown there.")
+        if new := f["labels"][len(self.classes) :]:
+            have = plural(sum(counts[label] for label in new), "row", "have")
             texts.append(
-                f"no row has the label {listed(unseen, quoted=True)}: the quality is unknown there."
-            )
-        if new := [label for label in f["labels"] if label not in known]:
-            count = sum(c for (truth, _), c in self.pairs.items() if truth not in known)
-            texts.append(
-                f"{plural(count, 'row', 'have')} a label that the model never saw, such as "
-                f"{name(new[0])!r}; they count as wrong. Train on rows of every class."
+                f"{have} a label that the model never saw, such as {name(new[0])!r}; they count as "
+                "wrong. Train on rows of every class."
             )
         return texts
 
@@ -280,17 +266,16 @@ class Errors(Result):
         self, truth: NDArray[Any], predicted: NDArray[Any], log_p: Any = None, scores: Any = None
     ) -> None:
         """Add the next rows; sums beyond float64 are infinite."""
-        m = len(truth)
-        if m == 0:
+        if (m := len(truth)) == 0:
             return
         y = truth.astype(np.float64).reshape(m, -1)
         e = y - np.asarray(predicted, dtype=np.float64).reshape(y.shape)
         with np.errstate(over="ignore", invalid="ignore"):
             # Chan, Golub and LeVeque: merge sums of squares about two means.
-            middle = y[0] + np.mean(y - y[0], axis=0)
-            step, n = middle - self.mean, self.n + m
-            self.spread = self.spread + np.sum((y - middle) ** 2, axis=0)
-            self.spread = self.spread + step * step * (self.n * m / n)
+            middle, n = y[0] + np.mean(y - y[0], axis=0), self.n + m
+            step = middle - self.mean
+            within = self.spread + np.sum((y - middle) ** 2, axis=0)
+            self.spread = within + step * step * (self.n * m / n)
             self.mean = self.mean + step * (m / n)
             self.squares = self.squares + np.sum(e * e, axis=0)
             self.absolute = float(self.absolute + np.abs(e).sum())
@@ -303,64 +288,61 @@ class Errors(Result):
         """The next rows are predicted by another model; errors add up all the same."""
 
     def facts(self) -> dict[str, Any]:
-        """Numbers by stable names; of several targets, means over them."""
+        """Numbers by stable names; of several targets, means over them. Intervals of kept rows."""
         spread, squares = np.atleast_1d(self.spread), np.atleast_1d(self.squares)
         finite = np.isfinite(spread).all() and np.isfinite(squares).all()
         has_r2 = bool(finite and (spread > 0).all())
         with np.errstate(over="ignore"):
             mse, variance = float(np.mean(squares)) / self.n, float(np.mean(spread)) / self.n
+        r2_ends, rmse_ends = None, None
+        if self.kept and has_r2 and self._largest_share() <= DOMINANT_ROW_SHARE:
+            errors, distances = self._squares_of_rows()
+            rmse_ends, r2_ends = ratio_interval(errors), ratio_interval(errors, distances)
         return {
             "rows": self.n,
             "targets": len(spread),
             "r2": float(np.mean(1.0 - squares / spread)) if has_r2 else None,
-            **self._intervals(has_r2),
+            "r2_low": None if r2_ends is None else 1.0 - r2_ends[1],
+            "r2_high": None if r2_ends is None else 1.0 - r2_ends[0],
+            "rmse_low": None if rmse_ends is None else math.sqrt(rmse_ends[0]),
+            "rmse_high": None if rmse_ends is None else math.sqrt(rmse_ends[1]),
             "rmse": math.sqrt(mse),
             "mae": self.absolute / (self.n * len(spread)),
             "worst": self.worst,
             "rmse_of_mean": math.sqrt(variance),
         }
 
-    def _intervals(self, has_r2: bool) -> dict[str, float | None]:
-        """95% intervals of R² and RMSE, if the rows are kept and none of them dominates."""
-        ends: dict[str, float | None]
-        ends = dict.fromkeys(("r2_low", "r2_high", "rmse_low", "rmse_high"))
-        if not self.kept or not has_r2:
-            return ends
-        squares, spread = self._squares_of_rows()
-        dominated = max(_largest_share(squares), _largest_share(spread)) > DOMINANT_ROW_SHARE
-        if dominated and self.n >= MIN_ROWS_TO_DOUBT:
-            return ends
-        if (mse := ratio_interval(squares)) is not None:
-            ends |= {"rmse_low": math.sqrt(mse[0]), "rmse_high": math.sqrt(mse[1])}
-        if (unexplained := ratio_interval(squares, spread)) is not None:
-            ends |= {"r2_low": 1.0 - unexplained[1], "r2_high": 1.0 - unexplained[0]}
-        return ends
-
-    def _squares_of_rows(self) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _squares_of_rows(self) -> tuple[Array, Array]:
         """Squared errors, and squared distances from the mean, of the rows that are kept."""
-        rows = np.concatenate(self.kept or [np.zeros((0, 2))])
+        rows = np.concatenate(self.kept or [])
         with np.errstate(over="ignore", invalid="ignore"):
             return rows[:, 1] ** 2, (rows[:, 0] - self.mean) ** 2
+
+    def _largest_share(self) -> float:
+        """The share of one row in a sum of squares, if there are enough rows to look at it."""
+        if not self.kept or self.n < MIN_ROWS_TO_DOUBT:
+            return 0.0
+        sums = [v for v in self._squares_of_rows() if 0 < v.sum() < math.inf]
+        return max((float(v.max() / v.sum()) for v in sums), default=0.0)
 
     def sentence(self, words: str) -> str:
         """R² and RMSE of rows that are described by `words`, beside those of the mean."""
         f = self.facts()
         rmse = f"root mean squared error {number(f['rmse'], 3)}"
-        mean = f"always predicting the mean scores {number(f['rmse_of_mean'], 3)}"
         if f["r2"] is None:
             equal = "; all targets are equal" if f["rmse_of_mean"] == 0 else ""
-            return f"{rmse[0].upper()}{rmse[1:]} ({words}){equal}."
+            return f"{capitalised(rmse)} ({words}){equal}."
         share = f"{percent(f['r2'])} of" if f["r2"] > 0 else "nothing of"
+        mean = f"always predicting the mean scores {number(f['rmse_of_mean'], 3)}"
         return f"Explains {share} the variance ({words}); {rmse}, {mean}."
 
     def warnings(self, separable: bool = False) -> list[str]:
         """What these numbers give reason to doubt, with advice."""
         r2 = self.facts()["r2"]
-        share = _largest_share(self._squares_of_rows()[1]) if self.kept and r2 is not None else 0.0
-        if share > DOMINANT_ROW_SHARE and self.n >= MIN_ROWS_TO_DOUBT:
+        if r2 is not None and self._largest_share() > DOMINANT_ROW_SHARE:
             return [
-                f"one row has {percent(share)} of the variance, so that R² is about that row, and "
-                "has no interval. Check whether it is right, or a total."
+                f"one row has {percent(self._largest_share())} of a sum of squares, so that R² is "
+                "about that row, and has no interval. Check whether it is right, or a total."
             ]
         if r2 is not None and r2 <= 0:
             return [
@@ -368,12 +350,6 @@ class Errors(Result):
                 "another source than those of the fit, or the columns are not informative."
             ]
         return []
-
-
-def _largest_share(squares: NDArray[Any]) -> float:
-    """The share of the largest term in a sum of squares."""
-    total = float(squares.sum())
-    return float(squares.max()) / total if 0 < total < math.inf else 0.0
 
 
 Quality = Decisions | Errors

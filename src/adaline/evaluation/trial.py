@@ -33,19 +33,20 @@ from adaline.sums.rows import as_csr
 if TYPE_CHECKING:
     from adaline.evaluation.cross_validation import CrossValidated
 
-TEXT = NONE | Expected("text", lambda value: isinstance(value, str))
+TEXT = NONE | Expected("text", lambda v: isinstance(v, str))
 MAPPING = NONE | Expected("a mapping, such as {'age': 12}", lambda v: isinstance(v, Mapping))
 TEXTS = Expected(
-    "a sequence of texts or Warnings",
-    lambda v: isinstance(v, Iterable) and not isinstance(v, str | bytes | Mapping),
+    "a sequence of texts", lambda v: isinstance(v, Iterable) and not isinstance(v, str | Mapping)
 )
-SEPARABILITY = NONE | Expected(
-    "what `separability(X, y)` returns", lambda s: isinstance(getattr(s, "verdict", None), str)
-)
-QUALITY = NONE | Expected("Decisions or Errors", lambda value: isinstance(value, Quality))
-CROSS_VALIDATED = NONE | Expected(
-    "what `cross_validated` returns", lambda value: hasattr(value, "per_fold")
-)
+EXPECTED = {  # options of `Trial.of`
+    "held_out": NONE | FLAG,
+    "target": TEXT,
+    "separability": NONE
+    | Expected("that of `separability`", lambda v: isinstance(getattr(v, "verdict", None), str)),
+    "quality": NONE | Expected("Decisions or Errors", lambda v: isinstance(v, Quality)),
+    "cross_validated": NONE
+    | Expected("the result of `cross_validated`", lambda v: hasattr(v, "per_fold")),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,31 +96,12 @@ class Rows(Result):
 class Trial(Result):
     """A fitted model, rows to try it on, and its predictions.
 
-    Attributes
-    ----------
-    model : fitted estimator
-    names : list of str
-        The columns.
-    rows, answers : Rows and Answers, or None
-        Rows that were predicted, and what was predicted for them.
-    quality : Decisions or Errors, or None
-        Predictions against the truth, of `rows` or of more.
-    held_out : bool or None
-        Whether the model was not trained on these rows; None if unknown.
-    folds : CrossValidated or None
-        If training rows were predicted by models without them.
-    learned : Rows or None
-        Training rows.
-    target : str or None
-    separability : Separability or None
-        Of the training rows.
-    converged : bool or None
-        False if a warning said so; otherwise the fit is asked.
-    left_out : int
-        Rows with NaN or infinity.
+    `rows` (some of them, if there are many) were predicted, with `answers`, and `quality` counts
+    all; `held_out` says whether they are no training rows, None if unknown, and `left_out` how many
+    had NaN or infinity. With `folds`, training rows were predicted by models without them.
+    `learned` are the training rows, `separability` is theirs, and `converged` is False if a warning
+    said so. `names` are those of the columns.
 
-    Examples
-    --------
     >>> from adaline import Ridge
     >>> trial = Trial.of(Ridge(1.0).fit([[0.0], [1.0]], [0.0, 1.0]), [[2.0]], [2.0], held_out=True)
     >>> trial.answers.predicted.round(2), trial.quality.n
@@ -134,10 +116,10 @@ class Trial(Result):
     held_out: bool | None = None
     folds: CrossValidated | None = None
     learned: Rows | None = None
+    left_out: int = 0
     target: str | None = None
     separability: Any = None
     converged: bool | None = True
-    left_out: int = 0
 
     @classmethod
     def of(
@@ -148,59 +130,50 @@ class Trial(Result):
         *,
         held_out: bool | None = None,
         names: Sequence[Any] | None = None,
-        target: str | None = None,
-        separability: Any = None,
-        converged: bool | None = True,
         quality: Quality | None = None,
         cross_validated: CrossValidated | None = None,
         learned: Any = None,
         learned_y: Any = None,
         learned_weight: Any = None,
+        **more: Any,
     ) -> Self:
         """Check rows, leave out those with NaN or infinity, and predict the others.
 
         `quality` may count more rows than X has. `cross_validated` is the result on X and y, which
-        then are training rows. Training rows are `learned`, or else X and y if held_out=False.
+        then are training rows. Training rows are `learned`, or else X and y if held_out=False;
+        `more` are target, separability and converged.
         """
         require_fitted(model)
-        TEXT("target", target), SEPARABILITY("separability", separability)
-        QUALITY("quality", quality), CROSS_VALIDATED("cross_validated", cross_validated)
-        held_out = None if (FLAG | NONE)("held_out", held_out) is None else bool(held_out)
-        if X is None and y is not None:
-            raise ParameterError("y is given and X is not; give the rows that y belongs to.")
-        if X is not None and y is None:
-            raise ParameterError("X is given and y is not; quality compares predictions with y.")
+        given = {"held_out": held_out, "quality": quality, "cross_validated": cross_validated}
+        for option, expected in EXPECTED.items():
+            expected(option, {**more, **given}.get(option))
+        if (X is None) != (y is None):
+            raise ParameterError("one of X and y is given, the other is not; quality needs both.")
         if learned is None and (learned_y is not None or learned_weight is not None):
             raise ParameterError("learned_y and learned_weight need their rows: give learned, too.")
-        rows, predicted, left_out, named = None, None, 0, column_names(model, X, names)
+        named, tested, training, predicted, left_out = column_names(model, X, names), *[None] * 3, 0
         if X is not None:
-            rows, left_out = checked_rows(model, X, y)
-        training = rows if held_out is False or cross_validated is not None else None
-        if cross_validated is not None and rows is not None:
-            rows = _rows_of_folds(rows, left_out, cross_validated)
-            quality, predicted, held_out = cross_validated.quality, cross_validated.answers, True
-        elif rows is not None:
-            predicted = _predicted(model, rows)
+            tested, left_out = check_rows(model, X, y)
+            training = tested if held_out is False or cross_validated is not None else None
+        if cross_validated is not None and tested is not None:
+            at, n = cross_validated.rows, len(tested.y)
+            if left_out or at[-1] >= n or (len(at) == at[-1] + 1 != n):
+                raise ParameterError(
+                    f"X has {n} rows, and cross_validated is about {at[-1] + 1} or more. Give the "
+                    "same rows."
+                )
+            tested, held_out = Rows(tested.X[at], tested.y[at]), True
+            quality, predicted = cross_validated.quality, cross_validated.answers
+        elif tested is not None:
+            predicted = answers(model, tested.X)
+            _check_targets(model, tested.y, predicted.predicted)
             if quality is None:
                 quality = quality_for(model)
-                quality.add(rows.y, predicted.predicted, predicted.log_p, predicted.scores)
+                quality.add(tested.y, predicted.predicted, predicted.log_p, predicted.scores)
         if learned is not None:
-            called = "learned", "learned_y", "learned_weight"
-            training, _ = checked_rows(model, learned, learned_y, learned_weight, called)
-        return cls(
-            model,
-            named,
-            rows,
-            predicted,
-            quality,
-            held_out,
-            cross_validated,
-            training,
-            target,
-            separability,
-            converged,
-            left_out,
-        )
+            training, _ = check_rows(model, learned, learned_y, learned_weight, "learned")
+        found = tested, predicted, quality, None if held_out is None else bool(held_out)
+        return cls(model, named, *found, cross_validated, training, left_out, **more)
 
     @property
     def way(self) -> str:
@@ -220,76 +193,53 @@ def require_fitted(model: Any) -> None:
         raise ParameterError(f"model is {shown(model)}; expected a fitted estimator: fit it first.")
 
 
-def checked_rows(
-    model: Any,
-    X: Any,
-    y: Any = None,
-    weight: Any = None,
-    called: tuple[str, str, str] = ("X", "y", "weight"),
+def check_rows(
+    model: Any, X: Any, y: Any = None, weight: Any = None, called: str = "X"
 ) -> tuple[Rows, int]:
     """Rows of the model's columns without NaN and infinity, and how many others there are."""
-    X = as_csr(X) if is_sparse(X) else numbers(called[0], X)
-    p = int(model.n_features_in_)
-    if X.ndim != 2 or X.shape[1] != p:
-        raise ParameterError(
-            f"{called[0]} has shape {X.shape}; {type(model).__name__} was fitted on {p} columns."
-        )
-    n = X.shape[0]
+    y_name = "y" if called == "X" else f"{called}_y"
+    X = as_csr(X) if is_sparse(X) else numbers(called, X)
+    n, p = X.shape[:1], int(model.n_features_in_)
+    if X.shape != (*n, p):
+        kind = type(model).__name__
+        raise ParameterError(f"{called} has shape {X.shape}; {kind} was fitted on {p} columns.")
     sums = np.asarray(X.sum(axis=1) if is_sparse(X) else X)  # np.matrix has no vectors
-    finite = np.isfinite(sums).reshape(n, -1).all(axis=1)
+    finite = np.isfinite(sums).reshape(*n, -1).all(axis=1)
     if y is not None:
-        y = array(called[1], y) if hasattr(model, "classes_") else numbers(called[1], y)
-        if y.ndim not in (1, 2) or len(y) != n:
+        y = array(y_name, y) if hasattr(model, "classes_") else numbers(y_name, y)
+        if y.ndim not in (1, 2) or y.shape[:1] != n:
             raise ParameterError(
-                f"{called[0]} has {n} rows and {called[1]} has shape {y.shape}; give one target "
-                "for each row."
+                f"{called} has {n[0]} rows and {y_name} has shape {y.shape}; give one for each."
             )
         if y.dtype.kind == "f":
-            finite &= np.isfinite(y.reshape(n, -1)).all(axis=1)
-    weight = weights_of(called[2], weight, n)
+            finite &= np.isfinite(y.reshape(*n, -1)).all(axis=1)
+    weight = weights_of(f"{called}_weight", weight, *n)
     if not finite.any():
-        raise ParameterError(f"{called[0]} has NaN or infinity in every row; none can be used.")
-    if finite.all():
-        return Rows(X, y, weight), 0
-    X, y, weight = (None if v is None else v[finite] for v in (X, y, weight))
+        raise ParameterError(f"{called} has NaN or infinity in every row; none can be used.")
+    if not finite.all():
+        X, y, weight = (None if v is None else v[finite] for v in (X, y, weight))
     return Rows(X, y, weight), int(np.sum(~finite))
 
 
-def _predicted(model: Any, rows: Rows) -> Answers:
-    """The answers for rows whose targets are of the same kind."""
-    predicted = answers(model, rows.X)
-    if rows.y.shape != predicted.predicted.shape:
+def _check_targets(model: Any, y: NDArray[Any], predicted: NDArray[Any]) -> None:
+    """Refuse targets of another shape or kind than those of the fit."""
+    if y.shape != predicted.shape:
         raise ParameterError(
-            f"y has shape {rows.y.shape}; predictions have {predicted.predicted.shape}: give one y "
-            "for each."
+            f"y has shape {y.shape}; predictions have {predicted.shape}: give one y for each."
         )
     if hasattr(model, "classes_"):
-        labels, known = list(dict.fromkeys(rows.y.tolist())), model.classes_.tolist()
+        labels, known = list(dict.fromkeys(y.tolist())), model.classes_.tolist()
         if not any(label in known for label in labels):  # 1 is not "1"
             raise ParameterError(
                 f"y has the labels {labels[:5]}, and the model was trained on {known[:5]}: none is "
                 "the same. Give labels of the same type as for the fit."
             )
-    return predicted
-
-
-def _rows_of_folds(rows: Rows, left_out: int, folds: CrossValidated) -> Rows:
-    """The rows that a cross-validation predicted."""
-    last = int(folds.rows[-1])
-    if left_out or last >= len(rows.y) or (len(folds.rows) == last + 1 != len(rows.y)):
-        raise ParameterError(
-            f"X has {len(rows.y)} rows, and cross_validated is about {last + 1} rows or more. Give "
-            "the same rows."
-        )
-    return Rows(rows.X[folds.rows], rows.y[folds.rows])
 
 
 def column_names(model: Any, X: Any, names: Sequence[Any] | None) -> list[str]:
     """Names given, those of the fit, those of the table, or x0, x1, ..."""
     p = int(model.n_features_in_)
-    if names is not None and (
-        isinstance(names, str | bytes | dict) or not hasattr(names, "__len__")
-    ):
+    if isinstance(names, str | bytes | dict) or not (names is None or hasattr(names, "__len__")):
         raise ParameterError(f"names is {shown(names)}; expected a sequence of {p} names.")
     for given in (names, getattr(model, "feature_names_in_", None), getattr(X, "columns", None)):
         if given is not None:

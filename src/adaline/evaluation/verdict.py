@@ -115,14 +115,14 @@ def verdict(
 def judge(trial: Trial) -> Verdict:
     """The verdict on a trial."""
     model, learned, X = trial.model, trial.learned, trial.seen_X
+    checks, facts = diagnose(trial), dict[str, Any]()
     warnings = fit_warnings(model, trial.separability, trial.names, X)
     if learned is not None:
-        warnings += row_warnings(learned, trial.names, hasattr(model, "classes_"))
-    checks = diagnose(trial)
+        warnings += row_warnings(learned, hasattr(model, "classes_"))
     warnings += [c.sentence[0].lower() + c.sentence[1:] for c in checks if c.grave]
     certificate, separability = reconciled(model, trial.separability)
     kinds = getattr(certificate, "kind", ""), getattr(separability, "verdict", "")
-    sentence, facts = "There were no rows to measure the quality with.", {}
+    sentence = "There were no rows to measure the quality with."
     if (quality := trial.quality) is not None:
         sentence = quality.sentence(words_for(quality.n, trial.held_out, trial.way))
         warnings += quality.warnings("separable" in kinds)
@@ -131,17 +131,11 @@ def judge(trial: Trial) -> Verdict:
         if trial.folds is not None:
             facts |= {"way": trial.way, "folds": trial.folds.spread}
     converged = trial.converged and has_converged(model)
+    evidence = short_evidence(model, converged, trial.separability)
+    table = coefficients(model, trial.names, None if X is None else standard_deviations(X))
+    kappa = condition(model)
     return Verdict(
-        sentence=sentence,
-        quality=facts,
-        evidence=short_evidence(model, converged, trial.separability),
-        converged=converged,
-        condition=condition(model),
-        warnings=tuple(warnings),
-        coefficients=coefficients(
-            model, trial.names, None if X is None else standard_deviations(X)
-        ),
-        checks=checks,
+        sentence, facts, evidence, converged, kappa, tuple(warnings), table, tuple(checks)
     )
 
 
@@ -153,13 +147,8 @@ def _warnings_of_rows(n: int, held_out: bool | None) -> list[str]:
             "overestimated. Measure it on other rows, and pass held_out=True."
         )
     elif not held_out:
-        texts.append(
-            "the quality was measured on training rows, which overestimates it. Measure it on "
-            "other rows."
-        )
+        lead = "the quality was measured on training rows, which overestimates it"
+        texts.append(f"{lead}. Measure it on other rows.")
     if n < MIN_ROWS_OF_QUALITY:
-        texts.append(
-            f"only {plural(n, 'row')} measure the quality; the numbers may be far off. Use more "
-            "rows."
-        )
+        texts.append(f"only {plural(n, 'row')} measure the quality: it is rough. Use more rows.")
     return texts

@@ -304,18 +304,18 @@ class ThresholdDisplay(Display):
     def claim(self) -> str:
         c, positive = self.counts, repr(name(self.counts.label))
         hits, alarms = c.at(self.threshold)
-        price = c.priced(self.ratio)
         precision = "–" if hits + alarms == 0 else percent(hits / (hits + alarms))
         return (
             f"Predicting {positive} from {percent(self.threshold)} on: recall "
             f"{percent(hits / c.positive)}, precision {precision}, mean cost "
-            f"{number(price.cost, 3)}; without a model {number(price.constant, 3)}"
+            f"{number(c.mean_cost(self.ratio), 3)}; without a model "
+            f"{number(c.constant_cost(self.ratio), 3)}"
         )
 
     def _draw(self, ax: draw.Axes) -> None:
         c, at = self.counts, np.append(self.counts.thresholds, 1.0)
         costs = (self.ratio * (c.positive - c.hits) + c.alarms) / (c.positive + c.others)
-        costs = costs / self.counts.priced(self.ratio).constant
+        costs = costs / self.counts.constant_cost(self.ratio)
         curves = {"recall": c.recall, "precision": c.precision, "cost against no model": costs}
         for k, (words, values) in enumerate(curves.items()):
             steps = np.append(values, values[-1])

@@ -154,15 +154,16 @@ def cost_table(counts: Thresholds | None) -> Table | None:
     if counts is None:
         return None
     label, rows = repr(name(counts.label)), []
-    for one in map(counts.priced, COST_RATIOS):
+    for ratio in COST_RATIOS:
+        hits, alarms = counts.at(1 / (1 + ratio))
         rows.append(
             (
-                "as much as a false alarm" if one.ratio == 1 else f"{one.ratio:g} false alarms",
-                percent(one.threshold),
-                f"{number(one.misses)} of {number(counts.positive)}",
-                f"{number(one.alarms)} of {number(counts.others)}",
-                number(one.cost, 3),
-                number(one.constant, 3),
+                "as much as a false alarm" if ratio == 1 else f"{ratio:g} false alarms",
+                percent(1 / (1 + ratio)),
+                f"{number(counts.positive - hits)} of {number(counts.positive)}",
+                f"{number(alarms)} of {number(counts.others)}",
+                number(counts.mean_cost(ratio), 3),
+                number(counts.constant_cost(ratio), 3),
             )
         )
     head = (f"missing {label} costs", f"predict {label} from", "missed", "false alarms")
