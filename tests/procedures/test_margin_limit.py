@@ -53,7 +53,7 @@ def test_no_margin_that_there_is_is_ever_called_impossible(seed, p, eta, interce
     if len(np.unique(y)) < 2:
         return
     model = Perceptron(eta, fit_intercept=intercept)
-    rows, _, Y, omega = model._observe(X, y, None, None, reset=True)
+    rows, Y, omega = model._observe(X, y, None, None, reset=True)
     state = model._state
     assert MarginLimit.serves(state, omega)
     limit, rng = MarginLimit(state, rows), np.random.default_rng(0) if shuffle else None
@@ -74,7 +74,7 @@ def test_the_limit_of_three_classes_is_one_of_keslers_samples(seed):
     if len(np.unique(y)) < 3:
         return
     model = Perceptron()
-    rows, _, Y, omega = model._observe(X, y, None, None, reset=True)
+    rows, Y, omega = model._observe(X, y, None, None, reset=True)
     limit = MarginLimit(model._state, rows)
     for _ in sequential.steps(model._state, rows, Y, omega, max_iter=50, tol=0.0):
         assert limit.relative() * limit.longest >= margin
@@ -153,7 +153,7 @@ def test_a_start_far_away_counts_only_what_was_learned_since(rng):
 def test_a_start_beside_which_corrections_are_rounded_away_proves_nothing(far):
     X, y = separated(3, 200, 2, 1e-2, intercept=False)
     model = Perceptron(fit_intercept=False)
-    rows, _, Y, omega = model._observe(X, y, None, None, reset=True)
+    rows, Y, omega = model._observe(X, y, None, None, reset=True)
     model._state.last[:, :2] = [[far, -far]]
     limit = MarginLimit(model._state, rows)
     for _ in sequential.steps(model._state, rows, Y, omega, max_iter=50, tol=0.0):
@@ -177,7 +177,7 @@ def test_the_longest_row_is_the_same_dense_and_sparse(rng, kind):
 def test_separable_classes_of_any_size_are_not_given_up(size, eta):
     X, y = separated(3, 200, 2, 1e-2, intercept=False)
     model = Perceptron(fit_intercept=False)
-    rows, _, Y, omega = model._observe(X * size, y, None, None, reset=True)
+    rows, Y, omega = model._observe(X * size, y, None, None, reset=True)
     model._state.head[3] = eta  # the rate, as kernels read it
     limit = MarginLimit(model._state, rows)
     limit.eta = eta
