@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adaline.parameters import array, is_sparse, weights_of
-from adaline.sums.rows import as_csr
+from adaline.sums.rows import as_csr, as_rows, check_finite
 
 Label = str | int | float | bool
 
@@ -142,48 +142,23 @@ class Data:
 
 def as_float64(X: Any) -> Any:
     """X as float64 or CSR without duplicates, if that changes no number."""
-    if is_sparse(X):
-        rows = as_csr(X)
-        entries = convert_exactly(rows.data)
-        rows = sparse.csr_matrix((entries, rows.indices, rows.indptr), shape=rows.shape)
-    else:
-        rows = array("X", X)
-        if rows.ndim != 2:
-            raise ValueError(
-                f"X has shape {rows.shape}; expected (rows, features). Use X.reshape(-1, 1)?"
-            )
-        rows = entries = np.ascontiguousarray(convert_exactly(rows))
+    given: Any = as_csr(X) if is_sparse(X) else array("X", X)
+    rows, _, _ = as_rows(given, None, None, checked=True)
+    rows = rows.astype(np.float64) if is_sparse(X) else np.ascontiguousarray(rows, np.float64)
     if 0 in rows.shape:
         raise ValueError(f"X has shape {rows.shape}; at least one row and one feature are needed.")
-    if not np.isfinite(entries).all():
-        raise ValueError("X holds NaN or infinite numbers; separability is about finite ones.")
-    return rows
-
-
-def convert_exactly(A: NDArray[Any]) -> NDArray[np.float64]:
-    """A as float64; ValueError where that would round."""
-    if A.dtype == np.float64:
-        return A
-    if A.dtype.kind == "c":
-        raise ValueError("Complex data not supported: X is complex; give real numbers.")
-    if A.dtype.kind not in "fiubO":
-        raise ValueError(f"X has dtype {A.dtype}; expected numbers.")
-    try:
-        result = A.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError("X holds entries that are no numbers of float64's range.") from None
-    if A.dtype.kind in "iu":  # numpy would compare in float64
-        large = np.abs(result) >= 2.0**53
-        pairs = zip(A[large].tolist(), result[large].tolist(), strict=True)
-        exact = all(a == int(b) for a, b in pairs)
-    else:
-        exact = bool(np.all((result == A) | (result != result)))
-    if not exact:
+    check_finite(rows)
+    entries: Any = rows.data if is_sparse(X) else rows
+    before: Any = given.data if is_sparse(X) else given
+    if before.dtype.kind in "iu":  # numpy would compare in float64, Python compares exactly
+        large = np.abs(entries) >= 2.0**53
+        entries, before = entries[large].astype(object), before[large].astype(object)
+    if before.dtype != np.float64 and not np.all(entries == before):
         raise ValueError(
             "X holds numbers that float64 would round, and the verdict might depend on it; "
             "round them yourself, with np.asarray(X, dtype=float)."
         )
-    return result
+    return rows
 
 
 def validate_labels(y: Any, n: int) -> NDArray[Any]:
