@@ -50,15 +50,6 @@ _OTHERS: dict[str, Callable[..., Source]] = {
 _TEXT = (*_FIELDS, *_JSON, *_LIBSVM)
 _KNOWN = (*_TEXT, *_SHEETS, *(ending for ending in _OTHERS if ending not in _JSON))
 FORMATS = (*(end + packed for end in _TEXT for packed in ("", *ENDINGS)), *_KNOWN[len(_TEXT) :])
-_FOREIGN = {
-    "a workbook of Excel that is not .xlsx": ".xls .xlsb",
-    "a sheet of another program than Excel": ".ods .numbers .gsheet",
-    "a file of Stata, SPSS or SAS": ".dta .sav .por .sas7bdat .xpt",
-    "a file of R": ".rds .rda .rdata",
-    "a pickle, which may hold a program,": ".pkl .pickle",
-    "a database": ".mdb .accdb .db .sqlite .sqlite3",
-    "a document": ".pdf .doc .docx .htm .html .xml",
-}
 
 
 def blocks(
@@ -166,7 +157,9 @@ def opened(
         check_choice("format", given.lower() if isinstance(given, str) else given, FORMATS)
     if isinstance(source, Source):
         if options != ReadingOptions():
-            raise ValueError("source is one that `blocks` gave; give columns, rows, ... there.")
+            raise ValueError(
+                "source is open already; choose columns, rows and format where it is opened."
+            )
         return source.keeping(scratch)
     paths = _paths(source)
     if paths is None:
@@ -260,16 +253,10 @@ def _ending(path: str, format: str | None) -> str:
             return ending
     existing(path)
     given = format or os.path.splitext(path)[1]
-    foreign = next((kind for kind, ends in _FOREIGN.items() if given.lower() in ends.split()), "")
-    if foreign:
-        raise DataError(
-            f"{path}: {foreign} cannot be read; save the table as .xlsx or .csv with the program "
-            "that it comes from."
-        )
     alike = difflib.get_close_matches(given.lower(), FORMATS, 1, 0.5)
     hint = f"did you mean {alike[0]}? " if alike else ""
     raise DataError(
-        f"{path}: the ending {given!r} tells no format that can be read; {hint}Known are "
-        f"{', '.join(_KNOWN)} (text also with {', '.join(ENDINGS)})",
+        f"{path}: the ending {given!r} is of no format that can be read; {hint}Save the table as "
+        f".csv or .xlsx, or as one of {', '.join(_KNOWN)} (text also with {', '.join(ENDINGS)})",
         ("format", ".csv", "reads it as such"),
     )

@@ -40,12 +40,12 @@ COLUMN_BUFFER = 2**14  # bytes of a column that are read at a time; without, all
 DAY_PARTS = {"us": 86_400e6, "ns": 86_400e9}
 
 
-def arrow(what: str) -> Any:
+def arrow(what: str, extra: str = "io") -> Any:
     """pyarrow, or a sentence that says how to get it."""
     try:
         import pyarrow
     except ImportError:
-        raise MissingExtra.of("io", f"reading {what}", "pyarrow") from None
+        raise MissingExtra.of(extra, f"reading {what}", "pyarrow") from None
     return pyarrow
 
 

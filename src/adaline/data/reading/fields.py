@@ -25,7 +25,6 @@ from adaline.data.reading.notations import (
     read,
 )
 from adaline.data.reading.source import Kind
-from adaline.errors import MissingExtra
 
 # All spellings in which people write the marks of missing numbers, but nan, which is a number.
 _MARKS = sorted(
@@ -107,15 +106,6 @@ def _may_have_thousands(texts: Sequence[str], decimal: str) -> bool:
     return any(map(_HUNDREDS.fullmatch, others)) and all(map(_SMALL.fullmatch, others))
 
 
-def arrow_csv() -> Any:
-    """pyarrow's reader of CSV."""
-    try:
-        from pyarrow import csv
-    except ImportError:
-        raise MissingExtra.of("cli", "reading text tables", "pyarrow") from None
-    return csv
-
-
 def parse(data: bytes, layout: Layout) -> tuple[Any, dict[str, tuple[str, ...]]]:
     """An Arrow table of the columns, and by column the texts among numbers that are none.
 
@@ -144,8 +134,8 @@ def parse(data: bytes, layout: Layout) -> tuple[Any, dict[str, tuple[str, ...]]]
 
 def _parse(data: bytes, layout: Layout, kinds: Sequence[Kind]) -> Any:
     import pyarrow as pa
+    from pyarrow import csv
 
-    csv = arrow_csv()
     types = [pa.float64() if kind == "number" else pa.string() for kind in kinds]
     names = [str(j) for j in range(len(kinds))]
     table = csv.read_csv(

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from adaline.data.reading.columnar import arrow
 from adaline.data.reading.locations import open_binary, stamp
 from adaline.data.reading.source import Piece
 from adaline.errors import DataError, MissingExtra
@@ -203,8 +204,4 @@ def _chunks(path: str, packing: str | None, encoding: str | None) -> Iterator[by
 
 
 def _open_zstd(file: Any) -> Any:
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise MissingExtra.of("io", "reading .zst files", "pyarrow") from None
-    return pa.CompressedInputStream(file, "zstd")
+    return arrow(".zst files").CompressedInputStream(file, "zstd")

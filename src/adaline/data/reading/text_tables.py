@@ -20,9 +20,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import IO, Any
 
-from adaline.data.reading.columnar import column_of
+from adaline.data.reading.columnar import arrow, column_of
 from adaline.data.reading.dialect import Dialect, recognise_dialect
-from adaline.data.reading.fields import Layout, arrow_csv, is_number, kind_of, parse
+from adaline.data.reading.fields import Layout, is_number, kind_of, parse
 from adaline.data.reading.header import (
     find_footnotes,
     find_repeated_names,
@@ -62,7 +62,7 @@ class TextTable(TextSource):
         blanks: bool = False,
         name: str = "",
     ):
-        arrow_csv()
+        arrow("text tables", "cli")
         self.name = name or path
         # Windows-1252 is decoded block by block, any other encoding as the file is read.
         decoded = None if options.encoding in (None, "utf-8", "windows-1252") else options.encoding
