@@ -283,11 +283,9 @@ def study(source: Source, options: ColumnOptions) -> Study:
         _use_one(verdicts, facts, options)
         notes += [(v.name, v.note) for v in verdicts if v.note and v.used is not None]
         if target is not None:
-            if target not in facts and kinds[target] == "text":
-                facts_of_target = replace(collect, kinds={target: "text"}).of_block(head)
-            else:
-                facts_of_target = facts
-            entry, note = judge.target(columns[target], facts_of_target.get(target))
+            first = target not in facts and kinds[target] == "text"  # the first rows must do
+            of_target = replace(collect, kinds={target: "text"}).of_block(head) if first else facts
+            entry, note = judge.target(columns[target], of_target.get(target))
             notes += [(target, note)] * bool(note)
     except DataError as error:
         raise DataError(f"{source.name}: {error.args[0]}", *error.args[1:]) from None
