@@ -40,13 +40,15 @@ storable(ScaledRows)
 class Start:
     """Where to begin, and in which units; `plain` is a start without weights.
 
-    longest bounds |x| of a row, where a pass has told; else it is infinite.
+    longest bounds |x| of a row, where a pass has told; else it is infinite. `is_varied` is whether
+    the sample has all classes, or counts that are not zero.
     """
 
     theta: Array
     plain: Array
     units: ScaledRows
     longest: float
+    is_varied: bool = True
 
 
 @storable
@@ -264,41 +266,34 @@ def solve(model: Any, problem: PassesProblem) -> Any:
 
 def start_from_sample(model: Any, chunks: Chunks, loss: Loss, K: int) -> Start:
     """Units from rows spread over the source, and the minimum of their loss."""
-    made: Start | None = chunks.once(lambda: try_sample(model, chunks, loss, K))
-    if made is None:  # every target in the sample is zero
-        if chunks.sum(target_total) == 0.0:
-            unit, target = model._loss.unit, chunks.reader.target
-            raise DataError(
-                f"every {unit} in the target {target!r} is zero; the mean would be zero, and "
-                f"log(0) is no intercept. Give rows with {unit}s."
-            )
-        made = chunks.once(lambda: try_sample(model, chunks, loss, K, any_targets=True))
-    assert made is not None
-    return made
+    start: Start = chunks.once(lambda: minimise_sample(model, chunks, loss, K))
+    if not chunks.labels and not start.is_varied and chunks.sum(target_total) == 0.0:
+        unit, target = model._loss.unit, chunks.reader.target
+        raise DataError(
+            f"every {unit} in the target {target!r} is zero; the mean would be zero, and log(0) is "
+            f"no intercept. Give rows with {unit}s."
+        )
+    return start
 
 
-def try_sample(
-    model: Any, chunks: Chunks, loss: Loss, K: int, any_targets: bool = False
-) -> Start | None:
-    """A start; None where it needs targets that are not all zero, and there are none."""
+def minimise_sample(model: Any, chunks: Chunks, loss: Loss, K: int) -> Start:
+    """A start; without weights where classes or counts are missing in the sample."""
     chunk, share = draw_sample(chunks)
     classes = len(chunks.labels or ())
     is_varied = len(np.unique(chunk.y)) == classes if classes else bool(chunk.y.any())
-    if not (is_varied or classes or any_targets):
-        return None
-    alpha, intercept = float(model.alpha) * share, bool(model.fit_intercept)
-    y = coded(chunk, loss)
-    few = Objective.of(loss, chunk.X, y, chunk.weights, alpha, intercept, K=K, offset=chunk.offset)
+    rest = coded(chunk, loss), chunk.weights, float(model.alpha) * share, bool(model.fit_intercept)
+    few = Objective.of(loss, chunk.X, *rest, K=K, offset=chunk.offset)
     rows = few.rows
     if not np.isfinite(rows.top).all():
         raise DataError("sums over a column leave the range of float64; rescale it.")
-    theta = plain = loss.start(rows, K) if is_varied else np.zeros((K, rows.q))
+    theta = plain = np.zeros((K, rows.q))
     if is_varied:
+        theta = plain = loss.start(rows, K)
         fit = newton(few, 30, 1e-5, plain)
         theta = plain if fit.outcome in ("separated", "quasi") else fit.theta
     empty = np.empty((0, rows.q - 1))
     units = replace(rows, X=empty, y=NONE, omega=NONE, offset=NONE, top=NONE, stored=None)
-    return Start(theta, plain, units, inf)
+    return Start(theta, plain, units, inf, is_varied)
 
 
 def draw_sample(chunks: Chunks) -> tuple[Chunk, float]:
