@@ -17,7 +17,7 @@ from adaline.filters import FILTERS
 __version__ = "0.1.0"
 
 _HOME = {
-    "Adaline": "adaline.estimators.adaline",
+    "Adaline": "adaline.estimators.widrow_hoff",
     "Auto": "adaline.schedules",
     "BayesClassifier": "adaline.estimators.bayes",
     "Certificate": "adaline.results",
@@ -53,7 +53,7 @@ _HOME = {
     "SearchThenConverge": "adaline.schedules",
     "Separability": "adaline.certificates.separation.separation",
     "SeparableError": "adaline.errors",
-    "SigmoidPerceptron": "adaline.estimators.sigmoid_perceptron",
+    "SigmoidPerceptron": "adaline.estimators.perceptron",
     "TfDf": "adaline.estimators.text",
     "Trace": "adaline.estimators.trace",
     "Triangle": "adaline.sums.triangle",
@@ -99,7 +99,6 @@ if TYPE_CHECKING:
         RankDeficientWarning,
         SeparableError,
     )
-    from adaline.estimators.adaline import Adaline
     from adaline.estimators.bayes import BayesClassifier
     from adaline.estimators.gaussian import GaussianClassifier
     from adaline.estimators.glm import GammaRegression, PoissonRegression
@@ -107,15 +106,14 @@ if TYPE_CHECKING:
     from adaline.estimators.kernel_perceptron import KernelPerceptron
     from adaline.estimators.least_squares import LeastSquares, LeastSquaresClassifier
     from adaline.estimators.logistic import LogisticRegression
-    from adaline.estimators.perceptron import Perceptron
+    from adaline.estimators.perceptron import Perceptron, SigmoidPerceptron
     from adaline.estimators.polynomial import PolynomialLeastSquares
     from adaline.estimators.registry import expected_failed_checks
     from adaline.estimators.ridge import Ridge
     from adaline.estimators.separation import MaxMargin, max_margin, mistake_bound, separability
-    from adaline.estimators.sigmoid_perceptron import SigmoidPerceptron
     from adaline.estimators.text import TfDf
     from adaline.estimators.trace import Trace, trace
-    from adaline.estimators.widrow_hoff import WidrowHoff
+    from adaline.estimators.widrow_hoff import Adaline, WidrowHoff
     from adaline.evaluation.compare import Comparison, compare
     from adaline.evaluation.cross_validation import CrossValidated, cross_validated
     from adaline.evaluation.explain import Explanation, Interval, explain, interval

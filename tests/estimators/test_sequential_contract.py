@@ -6,10 +6,8 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 from adaline import KernelPerceptron, LogisticRegression, expected_failed_checks
-from adaline.estimators.adaline import Adaline
-from adaline.estimators.perceptron import Perceptron
-from adaline.estimators.sigmoid_perceptron import SigmoidPerceptron
-from adaline.estimators.widrow_hoff import WidrowHoff
+from adaline.estimators.perceptron import Perceptron, SigmoidPerceptron
+from adaline.estimators.widrow_hoff import Adaline, WidrowHoff
 
 ESTIMATORS = [
     Perceptron(),

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from adaline import LeastSquares
-from adaline.estimators.adaline import Adaline
-from adaline.estimators.perceptron import Perceptron
-from adaline.estimators.sigmoid_perceptron import SigmoidPerceptron
+from adaline.estimators.perceptron import Perceptron, SigmoidPerceptron
 from adaline.estimators.trace import trace
-from adaline.estimators.widrow_hoff import WidrowHoff
+from adaline.estimators.widrow_hoff import Adaline, WidrowHoff
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

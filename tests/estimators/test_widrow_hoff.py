@@ -10,10 +10,9 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from adaline import LeastSquares, LeastSquaresClassifier
-from adaline.estimators.adaline import Adaline
-from adaline.estimators.sigmoid_perceptron import SigmoidPerceptron
+from adaline.estimators.perceptron import SigmoidPerceptron
 from adaline.estimators.trace import trace
-from adaline.estimators.widrow_hoff import WidrowHoff
+from adaline.estimators.widrow_hoff import Adaline, WidrowHoff
 from adaline.procedures import gradient_descent as gradient
 from adaline.schedules import stable_rate
 

@@ -10,11 +10,9 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier
 
 from adaline.certificates.mistakes import mistake_bound
-from adaline.estimators.adaline import Adaline
-from adaline.estimators.perceptron import Perceptron
-from adaline.estimators.sigmoid_perceptron import SigmoidPerceptron
+from adaline.estimators.perceptron import Perceptron, SigmoidPerceptron
 from adaline.estimators.trace import trace
-from adaline.estimators.widrow_hoff import WidrowHoff
+from adaline.estimators.widrow_hoff import Adaline, WidrowHoff
 from adaline.schedules import OverK, SearchThenConverge
 
 ONLINE = [

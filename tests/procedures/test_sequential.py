@@ -8,8 +8,7 @@ from scipy import sparse
 
 import adaline.procedures.sequential as procedure
 from adaline import criteria
-from adaline.estimators.perceptron import Perceptron
-from adaline.estimators.sigmoid_perceptron import SigmoidPerceptron
+from adaline.estimators.perceptron import Perceptron, SigmoidPerceptron
 from adaline.estimators.widrow_hoff import WidrowHoff
 from adaline.kernels import codes as neurons
 from adaline.kernels.sequential import slope_and_loss
@@ -248,7 +247,7 @@ def test_lms_without_the_slope_of_phi_finds_nearly_the_same_classifier(rng):
     X = np.vstack([rng.standard_normal((150, 2)), rng.standard_normal((150, 2)) + 2.5])
     X[:5] -= 40  # far on their right side: they pull at the Adaline only
     y = np.repeat([0, 1], 150)
-    from adaline.estimators.adaline import Adaline
+    from adaline.estimators.widrow_hoff import Adaline
 
     with_slope = SigmoidPerceptron(mode="batch").fit(X, y)
     without = Adaline(mode="batch").fit(X, y)

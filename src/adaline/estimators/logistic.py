@@ -18,7 +18,6 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.certificates.statements import delivered
-from adaline.errors import SeparableError, plural
 from adaline.estimators.base import Audience, callbacks, unchanged_on_error
 from adaline.estimators.costs import PosteriorClassifier
 from adaline.estimators.labels import (
@@ -41,15 +40,9 @@ from adaline.sums.scaled_rows import MANY
 from adaline.sums.threads import one_blas_thread
 
 if TYPE_CHECKING:
-    from adaline.certificates.separation.separation import Separability
     from adaline.summaries import Summary
 
 SMALL_TABLE = 2**16  # numbers in X; to limit BLAS for each small matrix takes as long as its factor
-SECONDS_TO_SEPARATE = 30.0  # for the exact decision whether the classes are separable
-ADVICE = (
-    "Maximum likelihood (alpha=0) has no finite weights here. Give alpha > 0, or alpha='firth' for "
-    "Firth's penalty, which is finite on any data."
-)
 
 
 class LogisticRegression(
@@ -220,7 +213,11 @@ class LogisticRegression(
         else:
             fit = finished(newton.steps(loss, self.max_iter, self.tol), hear)
         if self.alpha_ == 0 and self.alpha != "firth" and not hear.asked:
-            fit = self._refuse_separable(X, codes, omega, fit)
+            from adaline.estimators.separation import refuse_separable
+
+            kept = np.flatnonzero(omega) if len(omega) else np.arange(len(codes))
+            rows = X[kept], codes[kept], tuple(self.classes_.tolist()), kept
+            fit = refuse_separable(rows, fit, bool(self.fit_intercept), self._names())
         self.n_iter_ = np.array([max(fit.steps, 1)], dtype=np.int32)
         self._set_information(loss, fit)
         return fit
@@ -230,35 +227,6 @@ class LogisticRegression(
         K, alpha, units = len(self.classes_), self.alpha_, self.column_scale_
         loss = logistic_objective(X, codes, K, omega, alpha, bool(self.fit_intercept))
         return loss if units is None else loss.with_penalty(alpha, units)
-
-    def _refuse_separable(
-        self, X: Any, codes: NDArray[np.int64], omega: Array, fit: NewtonFit
-    ) -> NewtonFit:
-        """The fit, if the likelihood has a maximum at all; SeparableError where not.
-
-        It has one where the classes overlap; where they are separable, or touch, the likelihood
-        grows for ever along some direction (Albert and Anderson, 1984). A proven optimum proves
-        that there is one; for any other fit `procedures.separability` decides.
-        """
-        if fit.certificate.kind == "optimal" or fit.outcome == "interrupted":
-            return fit
-        from adaline.certificates.separation.data import Data, as_float64
-        from adaline.procedures.separability import decide_data
-
-        # Rows of weight zero do not count; the proof names the others by their places in X.
-        numbers = np.flatnonzero(omega) if len(omega) else np.arange(len(codes))
-        rows, labels = as_float64(X)[numbers], tuple(self.classes_.tolist())
-        data = Data(rows, codes[numbers], labels, numbers)
-        decision = decide_data(data, bool(self.fit_intercept), SECONDS_TO_SEPARATE)
-        if error := separable_error(decision, fit, self._names()):
-            raise error
-        if fit.outcome in ("separated", "quasi"):
-            stopped = (
-                "the classes overlap, so a maximum exists, but so far out that rounding hides it "
-                f"({plural(fit.steps, 'step')})."
-            )
-            return replace(fit, stopped=stopped)
-        return fit
 
     @unchanged_on_error
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -446,26 +414,3 @@ def require_weight(classes: NDArray[Any], codes: NDArray[np.int64], omega: Array
             "intercept would be minus infinity. Every class needs a row of positive weight, and "
             "telling classes apart needs at least two classes; drop those rows."
         )
-
-
-def separable_error(
-    decision: Separability, fit: NewtonFit, names: list[str]
-) -> SeparableError | None:
-    """The error for classes that are separable or touch, or seem to; None where they overlap."""
-    verdict = decision.verdict
-    seems_separable = fit.outcome in ("separated", "quasi")
-    if verdict == "overlapping" or (verdict == "undecided" and not seems_separable):
-        return None
-    strength = np.abs(fit.theta[:, :-1]).max(axis=0)
-    if decision.weights:  # columns that the proof needs no weight of do not separate
-        s = int(decision.fit_intercept)
-        strength = strength * np.array([any(w) for w in zip(*decision.weights, strict=True)][s:])
-    along = ", ".join(names[j] for j in np.argsort(-strength)[:3] if strength[j] > 0)
-    lead = f"are {verdict}"
-    if verdict == "undecided":
-        steps = plural(fit.steps, "step")
-        lead = f"look separable, at least but for ties: after {steps} weights still grow"
-    elif verdict == "quasi-separable" and len(decision.labels) == 2:
-        lead = "touch"
-    mostly = f"They are told apart mostly by {along or 'the intercept'}."
-    return SeparableError(f"the classes {lead}: {decision.explain(names)} {mostly} {ADVICE}")

@@ -17,17 +17,23 @@ from scipy import sparse
 from adaline import parameters
 from adaline.certificates import mistakes
 from adaline.certificates.mistakes import MistakeBound
-from adaline.certificates.separation.data import Data
+from adaline.certificates.separation.data import Data, as_float64
 from adaline.certificates.separation.separation import Separability
+from adaline.errors import SeparableError, plural
 from adaline.estimators.base import checked_rows
 from adaline.estimators.labels import check_labels, encode
 from adaline.parameters import COUNT, FLAG, NONE, NOT_NEGATIVE, is_sparse, number
 from adaline.procedures.max_margin import Hulls
 from adaline.procedures.max_margin import max_margin as find_hulls
 from adaline.procedures.separability import decide_data, start_clock
-from adaline.results import Array, Certificate, Result
+from adaline.results import Array, Certificate, NewtonFit, Result
 from adaline.sums.rows import check_finite
 
+SECONDS_TO_SEPARATE = 30.0  # of the decision whether a likelihood has a maximum
+ADVICE = (
+    "Maximum likelihood (alpha=0) has no finite weights here. Give alpha > 0, or alpha='firth' for "
+    "Firth's penalty, which is finite on any data."
+)
 KNOWN_WIDTH = 1e-6  # relative width of an interval that is read as one number (any small number)
 
 
@@ -293,3 +299,51 @@ def two_classes(
             "two. Take two of them, or one against the rest."
         )
     return X, np.where(codes == present[1], 1.0, -1.0), classes[present], numbers
+
+
+def refuse_separable(
+    rows: tuple[Any, Any, tuple[Any, ...], Any], fit: NewtonFit, intercept: bool, names: list[str]
+) -> NewtonFit:
+    """The fit, if the likelihood has a maximum at all; SeparableError where not.
+
+    Rows are X, codes, labels, and places in the rows given. There is a maximum where the classes
+    overlap; where they are separable, or touch, the likelihood grows for ever along some direction
+    (Albert and Anderson, 1984). A proven optimum proves that there is one.
+    """
+    if fit.certificate.kind == "optimal" or fit.outcome == "interrupted":
+        return fit
+    X, codes, labels, places = rows
+    data = Data(as_float64(X), codes, labels, places)
+    decision = decide_data(data, intercept, SECONDS_TO_SEPARATE)
+    if error := separable_error(decision, fit, names):
+        raise error
+    if fit.outcome in ("separated", "quasi"):
+        stopped = (
+            "the classes overlap, so a maximum exists, but so far out that rounding hides it "
+            f"({plural(fit.steps, 'step')})."
+        )
+        return replace(fit, stopped=stopped)
+    return fit
+
+
+def separable_error(
+    decision: Separability, fit: NewtonFit, names: list[str]
+) -> SeparableError | None:
+    """The error for classes that are separable or touch, or seem to; None where they overlap."""
+    verdict = decision.verdict
+    seems_separable = fit.outcome in ("separated", "quasi")
+    if verdict == "overlapping" or (verdict == "undecided" and not seems_separable):
+        return None
+    strength = np.abs(fit.theta[:, :-1]).max(axis=0)
+    if decision.weights:  # columns that the proof needs no weight of do not separate
+        s = int(decision.fit_intercept)
+        strength = strength * np.array([any(w) for w in zip(*decision.weights, strict=True)][s:])
+    along = ", ".join(names[j] for j in np.argsort(-strength)[:3] if strength[j] > 0)
+    lead = f"are {verdict}"
+    if verdict == "undecided":
+        steps = plural(fit.steps, "step")
+        lead = f"look separable, at least but for ties: after {steps} weights still grow"
+    elif verdict == "quasi-separable" and len(decision.labels) == 2:
+        lead = "touch"
+    mostly = f"They are told apart mostly by {along or 'the intercept'}."
+    return SeparableError(f"the classes {lead}: {decision.explain(names)} {mostly} {ADVICE}")
