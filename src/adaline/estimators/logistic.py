@@ -234,8 +234,7 @@ class LogisticRegression(
 
         The first call names all `classes`. Any cutting of the rows into calls gives the same
         weights, bit for bit. After `fit`, learning goes on from the fitted weights. The rates are
-        those of `Auto`: they cannot diverge, and predictions use an average of the weights. There
-        is no penalty: its share of the loss vanishes as a stream grows.
+        those of `Auto`, and there is no penalty: its share of the loss vanishes as a stream grows.
         """
         self._check_parameters()
         first = not self.__sklearn_is_fitted__()
@@ -308,21 +307,18 @@ class LogisticRegression(
     ) -> Summary:
         """Standard errors, z, p, intervals, deviance, AIC and BIC.
 
-        Standard errors come from the inverse curvature of the penalised loss: with alpha = 0 they
-        are the usual ones; with alpha > 0 those of the posterior under a Gaussian prior of
-        variance 1/alpha. A fit of many rows times features squared (n p^2 > 10^8) does not compute
-        them: give `summary` the training rows again.
+        Standard errors come from the inverse curvature of the penalised loss: with alpha > 0 those
+        of the posterior under a Gaussian prior of variance 1/alpha.
 
         Parameters
         ----------
         level : float, default=0.95
         X, y, sample_weight : optional
-            The training rows.
+            The training rows, after a fit that did not compute the errors (n p^2 > 10^8).
         intervals : {"wald", "profile"}, default="wald"
             Wald's w +- z error, or all values that the (penalised) likelihood ratio test does not
             reject: better where samples are few or events rare, need not be symmetric, and may be
-            infinite. They need the training rows, and two classes. With alpha="firth" the criterion
-            need not be convex: then the bounds are the farthest such values that a search found.
+            infinite. They need the training rows, and two classes.
         """
         check_is_fitted(self)
         self._refuse_written("standard errors are those of the likeliest weights")

@@ -50,9 +50,8 @@ class Ridge(ClosedFormRegressor):
     E = |y - Xw - b|^2 + lambda |w|^2.
 
     The penalty is searched continuously, from 1000 times the largest eigenvalue of the centred X'X
-    down to 1/1000 of the least, and further down until the criterion turns. A rule chooses the
-    units as well: columns as they are, or in units of their standard deviations. Coefficients are
-    those of the columns as they are, always.
+    down to 1/1000 of the least, and on until the criterion turns, for columns as they are and in
+    units of their standard deviations. Coefficients are those of the columns as they are, always.
 
     Parameters
     ----------
@@ -78,8 +77,8 @@ class Ridge(ClosedFormRegressor):
     certificate_ : Certificate
         The proven number of digits of the solution at `alpha_`.
     moments_ : Moments or None
-        All that streaming needs to know of the rows seen; None after a `fit` of more than 1024
-        columns and fewer rows, or of large sparse rows with more than 4096 columns.
+        The sums that streaming needs; None after a `fit` of more than 1024 columns and fewer rows,
+        or of large sparse rows with more than 4096 columns.
     fit_ : ClosedFit
         The same in the lectures' shapes; `fit_.stopped` says how alpha was found.
 
@@ -251,14 +250,9 @@ class Ridge(ClosedFormRegressor):
         Parameters
         ----------
         alphas : sequence of float, optional
-            Penalties; by default 50 over the range that the rules search first, and beyond the
-            penalty of the fit.
+            Penalties; by default 50 over the range that the rules search first.
         X, y, sample_weight : optional
             The rows of the fit once more, which are not kept: they add the leave-one-out errors.
-
-        Returns
-        -------
-        RidgePath
         """
         check_is_fitted(self, "fit_")
         f = self._spectral()
@@ -323,26 +317,14 @@ class Ridge(ClosedFormRegressor):
     def posterior(self) -> Posterior:
         """Mean and covariance of the weights given the data; see Notes for the model."""
         f, lam, noise = self._bayes()
-        V, s = f.basis(), f.s[f.s > 0]
-        units = np.ones(len(V)) if self.column_scale_ is None else self.column_scale_
-        covariance = np.empty((len(lam), len(V), len(V)))
-        # Directions that the data say nothing about; squared, so that no variance is negative.
-        beyond = None if f.full else np.eye(len(V)) - V @ V.T
-        with np.errstate(over="ignore"):  # columns of 1e-160 have covariances beyond float64
-            for t, penalty in enumerate(lam):
-                covariance[t] = (V / (s + penalty)) @ V.T
-                if beyond is not None:
-                    covariance[t] += beyond @ beyond.T / penalty
-                covariance[t] = np.ldexp(covariance[t] * noise[t], -2 * f.e)
-            flat = np.full(len(lam), np.inf)  # no penalty: a prior that prefers no weights
-            prior = np.ldexp(np.divide(noise, lam, out=flat, where=lam > 0), -2 * f.e)
-        covariance /= np.outer(units, units)
+        covariance = f.covariances(lam, noise)
+        with np.errstate(over="ignore", divide="ignore"):  # no penalty prefers no weights
+            prior = np.ldexp(noise / lam, -2 * f.e)
         if self.column_scale_ is not None:
-            prior = prior[:, None] / units**2
-        W = self.fit_.W.copy()
-        if self._one_target:
-            return Posterior(W[0], covariance[0], noise[0], prior[0])
-        return Posterior(W, covariance, noise, prior)
+            covariance /= np.outer(self.column_scale_, self.column_scale_)
+            prior = prior[:, None] / self.column_scale_**2
+        parts = self.fit_.W.copy(), covariance, noise, prior
+        return Posterior(*(part[0] for part in parts) if self._one_target else parts)
 
     def posterior_std(self) -> Array:
         """Standard deviation of each weight given the data, without the matrix of `posterior`."""
@@ -388,8 +370,7 @@ class Ridge(ClosedFormRegressor):
             std = np.append(np.sqrt(noise[target] * (1 / f.weight + spread)), std)
             w, names = np.append(self.fit_.b[target], w), ["intercept", *names]
         half = ndtri((1 + level) / 2) * std
-        table = {"coef": w, "std err": std}
-        table |= {f"low {level:.0%}": w - half, f"high {level:.0%}": w + half}
+        ends = {f"low {level:.0%}": w - half, f"high {level:.0%}": w + half}
         total = f.rest[target] + (f.a[:, target] ** 2).sum()
         facts = {
             "samples": f.count,
@@ -403,18 +384,14 @@ class Ridge(ClosedFormRegressor):
         notes += [
             f"low and high are {100 * level:g} % credible intervals; the penalty acts as a prior."
         ]
+        table = {"coef": w, "std err": std} | ends
         return Summary("Ridge regression", tuple(names), table, facts, tuple(notes))
 
     @lazy_for_dask
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """v = W x + b for each row, and how far a new y may be from it.
+        """v = W x + b for each row; with return_std, also the predictive standard deviation.
 
-        Parameters
-        ----------
-        X : array-like or CSR of shape (n, p)
-        return_std : bool
-            Whether to return the predictive standard deviation too: of the noise, the weights
-            and the bias together.
+        It is that of the noise, the weights and the bias together.
         """
         FLAG("return_std", return_std)
         mean = super().predict(X)

@@ -107,6 +107,20 @@ class Spectrum:
         with np.errstate(over="ignore"):
             return np.asarray(known + beyond / lam[:, None])
 
+    def covariances(self, lam: Array, noise: Array) -> Array:
+        """noise (S + lam)^-1 for each penalty, (k, p, p), in the user's units."""
+        V, s = self.basis(), self.s[self.s > 0]
+        covariances = []
+        # Directions that the data say nothing about; squared, so that no variance is negative.
+        beyond = None if self.full else np.eye(len(V)) - V @ V.T
+        with np.errstate(over="ignore"):  # columns of 1e-160 have covariances beyond float64
+            for penalty, variance in zip(lam, noise, strict=True):
+                C = (V / (s + penalty)) @ V.T
+                if beyond is not None:
+                    C += beyond @ beyond.T / penalty
+                covariances.append(np.ldexp(C * variance, -2 * self.e))
+        return np.array(covariances)
+
     def weights(self, lam: Array) -> tuple[Array, Array]:
         """W (L, k, p) and b (L, k) at each penalty, in the user's units."""
         on = self.s > 0
