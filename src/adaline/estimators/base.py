@@ -79,7 +79,7 @@ def lazy_for_dask(method: Method) -> Method:
 
 
 class Audience:
-    """Hears of every step of a fit, for `trace`; callbacks of scikit-learn hear of complete ones."""
+    """Hears of every step of a fit, for `trace`; scikit-learn's callbacks, of complete ones."""
 
     def __init__(self, look: Hear | None, report: Callable[[], Any] | None = None) -> None:
         self.look, self.report, self.done, self.heard, self.asked = look, report, 0, 0, False
