@@ -164,7 +164,7 @@ def test_a_checkpoint_of_another_run_is_refused_in_a_sentence(command, rents):
 def test_one_pass_in_order_does_not_claim_to_have_converged(command, pumps):
     tokens = ["fit", pumps, "-t", "failed", "-m", "perceptron", "--checkpoint", "kept"]
     assert command(*tokens, "--json").json["converged"] is None
-    assert "whether more would help is not known" in command(*tokens).out
+    assert "whether more would help is unknown" in command(*tokens).out
 
 
 def test_few_rows_are_all_learned_from_and_that_is_said(command, tmp_path):
@@ -235,7 +235,7 @@ def test_a_report_is_written(command, pumps, tmp_path):
     assert found.code == 0, found.err
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "failed from pumps.csv" in page
-    assert "400 rows in 10-fold cross-validation" in page
+    assert "10-fold cross-validation, 400 rows" in page
 
 
 def test_separable_data_and_maximum_likelihood_say_what_to_do(command, tmp_path):
@@ -262,7 +262,7 @@ def test_quiet_says_the_outcome_only(command, rents):
 
 def test_the_verdict_tells_quality_convergence_separability_and_condition(command, pumps, rents):
     shown = command("fit", pumps, "-t", "failed").out
-    assert "400 rows in 10-fold cross-validation" in shown
+    assert "10-fold cross-validation, 400 rows" in shown
     assert "Learning converged (proven)" in shown
     assert "no hyperplane separates the 400 training rows (proven)" in shown
     assert "condition number" in command("fit", rents, "-t", "rent").out
@@ -278,7 +278,7 @@ def test_the_terminal_and_the_page_state_one_accuracy(command, tmp_path, rng, mo
     table.write_text(f"a,b,c,y\n{rows}\n")
     found = json.loads(command("fit", table, "-t", "y", "--report", page, "--json").out)
     quality = found["quality"]
-    assert f"{quality['right']} of {quality['rows']}," in page.read_text(encoding="utf-8")
+    assert f"Accuracy {quality['accuracy']:.1%}" in page.read_text(encoding="utf-8")
 
 
 def test_a_folder_of_more_columns_than_sums_of_products_can_have(command, tmp_path, rng):

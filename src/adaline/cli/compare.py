@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import asdict
 
 import numpy as np
 
 import adaline
 from adaline.cli.errors import UsageError
-from adaline.cli.fitting import Plan, make_estimator, usual_folds
-from adaline.cli.learners import Choice, choose_learner, iterate_learners
+from adaline.cli.fitting import usual_folds
+from adaline.cli.learners import choose_learner, iterate_learners, make_learner
 from adaline.cli.options import Columns, Common, Data, Folds, Reading, Seconds, Target
 from adaline.cli.printing import Answer, pick
 from adaline.cli.tables import study_table
@@ -65,10 +64,14 @@ def compare(
     if balanced and not choice.classes:
         raise UsageError("--balanced is for classes, and the target holds numbers.")
     beside = table.named_columns()
+    suitable = {"classes"} if choice.classes else {"numbers"}
+    if not choice.classes and np.all(y >= 0) and np.all(y == np.floor(y)):
+        suitable.add("counts")
+    kinds = sorted(iterate_learners(), key=lambda kind: str(kind._command))
     found = adaline.compare(
         X,
         y,
-        _make_learners(y, Plan(choice, in_memory=True, seed=seed), X.size),
+        {k._command: make_learner(k, (), seed, X.size) for k in kinds if k._learns in suitable},
         cv=cv or usual_folds(len(y), X.shape[0] * X.shape[1]),
         groups=beside.get("--group"),
         times=beside.get("--by-time"),
@@ -99,16 +102,3 @@ def compare(
         learners=[asdict(row) for row in found.rows],
         left_out=left_out,
     )
-
-
-def _make_learners(y: Any, plan: Plan, numbers: int) -> dict[str, Any]:
-    """All that suit the target, as `adaline fit` would make them."""
-    suitable = {"classes"} if plan.choice.classes else {"numbers"}
-    if not plan.choice.classes and np.all(y >= 0) and np.all(y == np.floor(y)):
-        suitable.add("counts")
-    kinds = sorted(iterate_learners(), key=lambda kind: str(kind._command))
-    return {
-        kind._command: make_estimator(replace(plan, choice=Choice(kind, "")), numbers, ())
-        for kind in kinds
-        if kind._learns in suitable
-    }

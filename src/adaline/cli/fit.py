@@ -116,7 +116,10 @@ class FitOptions:
         in_turn = "holds rows out once, --cv, --group and --by-time in turn; choose one."
         conflicts = [
             (self.asks_for_folds and self.test is not None, f"--test {in_turn}"),
-            (self.group and self.by_time, "--group and --by-time: folds follow one of them."),
+            (
+                self.group and self.by_time,
+                "--group and --by-time: folds follow one of them; choose one.",
+            ),
             (self.threshold and self.costs, "--threshold and --costs: give one of them."),
             (self.cluster and self.jobs > 1, "--cluster has its own workers: no --jobs."),
             (self.cluster and data == "-", "--cluster reads files, and no stdin."),

@@ -20,6 +20,7 @@ from adaline.evaluation.words import name, number, plural
 
 FEW_VALUES = 10  # whole numbers with at most so many different values are taken for classes
 MANY_CLASSES = 30  # above which a Gaussian classifier, one pass, is less work than a softmax
+SEARCHED = 1_000_000  # numbers up to which logistic regression searches its penalty
 
 # What to take instead of well-known methods that adaline lacks, or has under another name.
 ADVICE = {
@@ -155,8 +156,8 @@ def _first_values(source: Source, target: str) -> NDArray[Any]:
     return first
 
 
-def make_learner(kind: Any, settings: Sequence[str], seed: int) -> Any:
-    """The learner, with `name=value` settings."""
+def make_learner(kind: Any, settings: Sequence[str], seed: int, numbers: int | None = None) -> Any:
+    """The learner, with `name=value` settings; for so many numbers in memory."""
     known = kind().get_params()
     given: dict[str, Any] = {}
     for setting in settings:
@@ -172,6 +173,8 @@ def make_learner(kind: Any, settings: Sequence[str], seed: int) -> Any:
         given[parameter] = _parse(text.strip())
     if "random_state" in known:
         given.setdefault("random_state", seed)
+    if kind is adaline.LogisticRegression and numbers is not None and numbers <= SEARCHED:
+        given.setdefault("alpha", "auto")
     return kind(**given)
 
 

@@ -9,12 +9,11 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 import adaline
-from adaline.cli.fit import FitOptions
-from adaline.cli.fitting import MEMORY, Plan, learn
-from adaline.cli.learners import Choice
+from adaline.cli.fitting import MEMORY
 from adaline.cli.options import Columns, Common, Data, Jobs, Reading, Target, Whole
-from adaline.cli.printing import Answer, pick
+from adaline.cli.printing import Answer, Progress, pick
 from adaline.cli.tables import study_table
+from adaline.data import fit as fit_blocks
 from adaline.evaluation.words import name, number
 
 SHOWN = 8  # coefficients that the table shows beside the errors
@@ -46,15 +45,26 @@ def path(
     answer = Answer("path", common)
     table = study_table(data, target, columns, reading, jobs=jobs)
     in_memory = table.numbers is not None and table.numbers <= MEMORY and jobs == 1
-    choice = Choice(adaline.Ridge, "the path is ridge's")
-    plan, options = Plan(choice, in_memory, jobs=jobs), FitOptions(target=target, jobs=jobs)
-    learned = learn(adaline.Ridge(), table, plan, options, answer.common)
-    model, names = learned.model, list(table.encoding.names)
+    X: Any = None
+    y: Any = None
+    model = adaline.Ridge()
+    if in_memory:
+        X, y, _ = table.gather(classes=False)
+        model.fit(X, y)
+    else:
+        with Progress(answer.common, table.rows, doing="learning") as progress:
+            rows = (table.source, target)
+            model = fit_blocks(model, *rows, encoding=table.encoding, jobs=jobs, progress=progress)
+    names, n = list(table.encoding.names), table.rows if X is None else len(y)
     first, *_, last = model.path().alphas.tolist()
-    rows = (learned.X, learned.y) if in_memory else (None, None)
-    found = model.path(np.geomspace(first, last, points), *rows)
-    minima = _find_minima(model, learned)
-    table.describe(answer, learned.rows or 0)
+    found = model.path(np.geomspace(first, last, points), X, y)
+    minima = {"GCV" if X is None else "LOO": float(model.alpha_)}
+    if X is not None:
+        other = adaline.Ridge("gcv").fit(X, y)
+        if (other.column_scale_ is None) == (model.column_scale_ is None):  # else in other units
+            minima["GCV"] = float(other.alpha_)
+    minima["evidence"] = float(model.evidence().best_alpha)
+    table.describe(answer, n or 0)
     answer.say()
     best = ", ".join(f"{rule} {number(alpha, 4)}" for rule, alpha in minima.items())
     answer.verdict(f"The penalty of least error for {name(target)}: {best}.")
@@ -75,22 +85,12 @@ def path(
     if len(names) > SHOWN:
         text = f"The first {SHOWN} of {len(names)} coefficients; --json has them all."
         answer.say(text, "note")
-    answer.warn(*table.doubts(), *learned.messages)
+    answer.warn(*table.doubts())
     return answer.finish(
         target=target,
-        rows=learned.rows,
+        rows=n,
         data=table.facts(),
         minima={rule.lower(): alpha for rule, alpha in minima.items()},
         names=names,
         **pick(found, "alphas dof gcv loo coef intercept"),
     )
-
-
-def _find_minima(model: Any, learned: Any) -> dict[str, float]:
-    """The penalty that each rule chooses, exactly and not on the grid."""
-    minima = {"GCV" if learned.X is None else "LOO": float(model.alpha_)}
-    if learned.X is not None:
-        other = adaline.Ridge("gcv").fit(learned.X, learned.y)
-        if (other.column_scale_ is None) == (model.column_scale_ is None):  # else in other units
-            minima["GCV"] = float(other.alpha_)
-    return minima | {"evidence": float(model.evidence().best_alpha)}

@@ -132,7 +132,9 @@ class StudiedTable:
         """How many numbers the rows become, with the target."""
         return None if self.rows is None else self.rows * (len(self.encoding.names) + 1)
 
-    def gather(self, classes: bool, counts: bool = False, source: Any = None) -> Any:
+    def gather(
+        self, classes: bool, counts: bool = False, source: Any = None, encoding: Any = None
+    ) -> Any:
         """X, y and the number of rows left out, of all rows in memory."""
         if self.numbers is not None and self.numbers > MOST_NUMBERS:
             raise ValueError(
@@ -140,7 +142,9 @@ class StudiedTable:
                 "too many to have in memory at once, which this needs; take some of the rows."
             )
         source = self.source if source is None else source
-        X, values, left_out = gathered(source, self.encoding, self.target, counts=counts)
+        X, values, left_out = gathered(
+            source, encoding or self.encoding, self.target, counts=counts
+        )
         if classes:
             return X, labels(values), left_out
         if values.dtype.kind == "O":
