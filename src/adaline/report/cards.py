@@ -104,35 +104,37 @@ def coefficient_table(table: Coefficients) -> Table | None:
     return Table("Coefficients", head, tuple(map(tuple, rows)), texts, is_long)
 
 
+def _cropped(caption: str, head: Any, rows: Any, notes: Any = (), folded: bool = False) -> Table:
+    """A table of at most so many rows."""
+    if len(rows) > MAX_TABLE_ROWS:
+        notes = (*notes, f"The first {MAX_TABLE_ROWS} of {len(rows)}.")
+    shown = tuple(map(tuple, rows[:MAX_TABLE_ROWS]))
+    return Table(caption, ("", *head), shown, tuple(notes), folded)
+
+
 def class_table(facts: Mapping[str, Any]) -> Table | None:
     """Precision and recall of each class."""
     if "per_class" not in facts:
         return None
     head, rows = words.class_table(facts)
-    notes = ["In brackets: 95% intervals."]
-    if len(rows) > MAX_TABLE_ROWS:
-        notes.append(f"The first {MAX_TABLE_ROWS} of {len(rows)} classes.")
-    shown = tuple(map(tuple, rows[:MAX_TABLE_ROWS]))
-    return Table("Precision and recall", ("", *head[1:]), shown, tuple(notes))
+    return _cropped("Precision and recall", head[1:], rows, ["In brackets: 95% intervals."])
 
 
-def column_table(X: Any, trial: Trial) -> Table:
+def column_table(trial: Trial) -> Table | None:
     """The columns of the rows: range, mean and spread."""
-    rows, names = [], trial.names
-    for j, column in enumerate(names[:MAX_TABLE_ROWS]):
+    rows, X = [], trial.seen_X
+    if X is None:
+        return None
+    for j, column in enumerate(trial.names):
         part = X[:, [j]]
         v = np.asarray(part.toarray() if hasattr(part, "toarray") else part).ravel()
         ends = (cell(float(end), column) for end in (v.min(), v.mean(), v.max()))
         deviation = number(float(v.std())) + " days" * isinstance(column, DateColumn)
         rows.append((name(column), *ends, deviation))
-    notes: tuple[str, ...] = ()
-    if len(names) > MAX_TABLE_ROWS:
-        notes = (f"The first {MAX_TABLE_ROWS} of {len(names)} columns.",)
     kind = {None: "row", True: "held-out row", False: "training row"}[trial.held_out]
     kind = kind if trial.learned is None else "training row"
-    caption = f"Columns of the {plural(X.shape[0], kind)}"
-    head = ("", "least", "mean", "largest", "standard deviation")
-    return Table(caption, head, tuple(rows), notes, folded=True)
+    head = ("least", "mean", "largest", "standard deviation")
+    return _cropped(f"Columns of the {plural(X.shape[0], kind)}", head, rows, folded=True)
 
 
 def gap_table(gaps: Mapping[str, Any] | None, rows: int | None) -> Table | None:
@@ -140,13 +142,12 @@ def gap_table(gaps: Mapping[str, Any] | None, rows: int | None) -> Table | None:
     if not gaps:
         return None
     lines = []
-    for column, entry in list(gaps.items())[:MAX_TABLE_ROWS]:
+    for column, entry in gaps.items():
         count, done = entry if isinstance(entry, tuple) else (entry, "")
         share = percent(count / rows) if rows else "–"
         lines.append((name(column), number(count), share, plain(done)))
-    head = ("", "rows", "share", "what was done")
     is_long = len(lines) > OPEN_TABLE_ROWS
-    return Table("Missing values", head, tuple(lines), folded=is_long)
+    return _cropped("Missing values", ("rows", "share", "what was done"), lines, (), is_long)
 
 
 def cost_table(counts: Thresholds | None) -> Table | None:

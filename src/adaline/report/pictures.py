@@ -20,7 +20,6 @@ from adaline.plot.draw import COLOURS
 MAX_COLUMNS_FOR_DECISIONS = 2000  # beyond, directions of the rows take seconds
 MAX_ROWS_DRAWN = 1000  # more are not seen apart
 MAX_ENTRIES_DRAWN = 20_000_000  # of rows that are made dense
-PIXELS_PER_INCH = 66  # letters of ten points are then nine pixels
 _PLACES = {colour.lower(): k for k, colour in enumerate(COLOURS)}
 _COLOUR = re.compile("(?<=: )(" + "|".join(_PLACES) + ')(?=[;"])')
 Wanted = Iterator[tuple[str, str, Callable[[], plot.Display]]]
@@ -51,26 +50,6 @@ class Picture:
             return f"var(--c{_PLACES[colour[0]]}, {colour[0]})"
 
         return [_COLOUR.sub(named, svg) for svg in self.display.svgs(self.key)]
-
-    @property
-    def bytes(self) -> int:
-        """How much of a page it takes."""
-        return sum(len(svg) for svg in self.svgs)
-
-    @property
-    def width(self) -> float:
-        """Inches of a panel."""
-        return float(self.display.size[0])
-
-    @property
-    def least(self) -> int:
-        """Pixels of width below which its letters are too small."""
-        return round(PIXELS_PER_INCH * self.width)
-
-    @property
-    def broad(self) -> bool:
-        """Whether it needs the page's whole width."""
-        return bool(self.display.panels > 1)
 
 
 def effect_pictures(effects: tuple[Effect, ...], X: Any, names: list[str]) -> list[Picture]:

@@ -44,13 +44,12 @@ class Report:
     Parameters
     ----------
     trial : Trial
-    title : str, optional
+    title, verdict : str, optional
+        A sentence `verdict` is put first.
     data : mapping, optional
         Facts for the data card, in their order: file, rows learned from, ...
     warnings : iterable of str or Warning, optional
         Warnings during learning.
-    verdict : str, optional
-        A sentence to put first.
     code : str, optional
         Python that makes the model; by default its constructor and `fit`.
     gaps : mapping, optional
@@ -116,14 +115,9 @@ class Report:
         self.data_card = cards.data_card(data or {}, trial)
         self.model_card = cards.model_card(trial)
         self.statistics = cards.statistics(model)
-        tables = (
-            cards.class_table(facts),
-            cards.cost_table(counts),
-            cards.fold_table(trial.folds),
-            cards.coefficient_table(judged.coefficients),
-            cards.gap_table(gaps, learned),
-            None if X is None else cards.column_table(X, trial),
-        )
+        tables = [cards.class_table(facts), cards.cost_table(counts), cards.fold_table(trial.folds)]
+        tables += [cards.coefficient_table(judged.coefficients), cards.gap_table(gaps, learned)]
+        tables += [cards.column_table(trial)]
         self.tables = tuple(table for table in tables if table is not None)
         curves = () if X is None else effects(model, judged.coefficients, X, trial.names, target)
         drawn, missing = pictures(trial, facts, counts)
@@ -133,34 +127,22 @@ class Report:
         self.code = plain(code, MAX_CODE_LENGTH, lines=True)
 
     @classmethod
-    def of(
-        cls,
-        model: Any,
-        X: Any = None,
-        y: Any = None,
-        *,
-        title: str | None = None,
-        data: Mapping[str, Any] | None = None,
-        warnings: Iterable[Any] = (),
-        verdict: str | None = None,
-        code: str | None = None,
-        gaps: Mapping[str, Any] | None = None,
-        **given: Any,
-    ) -> Self:
-        """A report of a fitted model and of rows; `given` are the options of `Trial.of`.
+    def of(cls, model: Any, X: Any = None, y: Any = None, **given: Any) -> Self:
+        """A report of a fitted model and of rows, with options of `Report` and of `Trial.of`.
 
         Rows with NaN or infinity are left out, with a warning. Without rows the report has no
         quality.
         """
-        texts = {"title": title, "verdict": verdict, "code": code}
-        return cls(Trial.of(model, X, y, **given), data=data, warnings=warnings, gaps=gaps, **texts)
+        own = ("title", "data", "warnings", "verdict", "code", "gaps")
+        texts = {key: given.pop(key) for key in own if key in given}
+        return cls(Trial.of(model, X, y, **given), **texts)
 
     def html(self) -> str:
         """The page: one file, no network, no script, at most 500 kB."""
         kept, notes = list(self.pictures), list(self.notes)
         page = self._render(kept, notes)
         while len(page.encode()) > MAX_PAGE_BYTES and kept:
-            largest = max(kept, key=lambda picture: picture.bytes)
+            largest = max(kept, key=lambda picture: sum(map(len, picture.svgs)))
             kept.remove(largest)
             notes.append(f"The picture “{largest.title}” was left out to keep this page small.")
             page = self._render(kept, notes)
@@ -297,19 +279,14 @@ def _tiles(facts: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
             tiles.insert(0, (percent(max(facts["r2"], 0.0)), "of the variance explained"))
         return tuple(tiles)
     constant = f"accuracy without a model, always {name(facts['most_common'])!r}"
-    tiles = [
-        (percent(facts["accuracy"]), "accuracy"),
-        (percent(facts["most_common_share"]), constant),
-    ]
+    third = percent(facts["balanced_accuracy"]), "balanced accuracy"
     if facts["mean_cost"] is not None:
         least = number(facts["cost_of_constant"], 3)
-        title = f"mean cost of a decision; without a model {least}"
-        tiles.append((number(facts["mean_cost"], 3), title))
+        third = number(facts["mean_cost"], 3), f"mean cost of a decision; without a model {least}"
     elif facts["auc"] is not None:
-        tiles.append((f"{facts['auc']:.3f}", "area under the ROC curve; 0.5 is guessing"))
-    else:
-        tiles.append((percent(facts["balanced_accuracy"]), "balanced accuracy"))
-    return tuple(tiles)
+        third = f"{facts['auc']:.3f}", "area under the ROC curve; 0.5 is guessing"
+    shares = percent(facts["accuracy"]), percent(facts["most_common_share"])
+    return (shares[0], "accuracy"), (shares[1], constant), third
 
 
 def _limits(trial: Trial, facts: Mapping[str, Any]) -> tuple[str, ...]:
@@ -327,21 +304,18 @@ def _limits(trial: Trial, facts: Mapping[str, Any]) -> tuple[str, ...]:
     if not facts:
         texts.append("Its quality is unknown: there were no rows to measure it with.")
     elif "accuracy" in facts:
-        rejected = facts["rejected"] / facts["rows"]
-        wrong = round(100 * (1 - facts["accuracy"] - rejected))
+        wrong = round(100 * (1 - facts["accuracy"] - facts["rejected"] / facts["rows"]))
         text = f"Expect about {wrong} wrong predictions in 100"
         known = [one for one in facts["per_class"] if one["recall"] is not None]
         if len(known) > 1:
             worst = min(known, key=lambda one: one["recall"])
-            text += f"; rows of {name(worst['label'])!r} are recognised least often, "
-            text += f"{percent(worst['recall'])} of {plural(worst['rows'], 'row')}"
+            share = f"{percent(worst['recall'])} of {plural(worst['rows'], 'row')}"
+            text += f"; rows of {name(worst['label'])!r} are recognised least often, {share}"
         texts.append(f"{text}.")
     elif rows is not None and answers is not None and rows.y.ndim == 1 and len(rows.y) >= 20:
         half, most = np.quantile(np.abs(rows.y - answers.predicted), [0.5, 0.95]).tolist()
-        texts.append(
-            f"Half of the predictions were off by at most {number(half, 3)}, and 19 of 20 by at "
-            f"most {number(most, 3)}."
-        )
+        ends = f"{number(half, 3)}, and 19 of 20 by at most {number(most, 3)}"
+        texts.append(f"Half of the predictions were off by at most {ends}.")
     texts.append(
         "For predictions, not for decisions about causes: that a column goes with the target does "
         "not mean that changing the column changes the target."
