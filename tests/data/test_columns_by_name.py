@@ -8,7 +8,7 @@ from scipy import sparse
 
 from adaline import Ridge
 from adaline.data import blocks, fit
-from adaline.data.columns.by_name import ByName, column_of, places_in
+from adaline.data.columns.inputs import ByName, column_of, places_in
 from adaline.data.reading.libsvm import FeatureNames
 from adaline.errors import DataError
 

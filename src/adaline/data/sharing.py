@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.columns.by_name import column_of, missing_in
+from adaline.data.columns.inputs import column_of, missing_in
 from adaline.data.reading.source import Block, Derived, Source
 from adaline.parameters import ParameterError, array
 

@@ -9,15 +9,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.columns.applying import (
-    count_unknown,
-    encode_column,
-    is_plain,
-    read_column,
-    side_by_side,
-    take_matrix,
-)
-from adaline.data.columns.by_name import ByName, missing_in
 from adaline.data.columns.facts import FactsOf, Numbers
 from adaline.data.columns.formula import (
     Part,
@@ -25,7 +16,21 @@ from adaline.data.columns.formula import (
     made_columns,
     parse_formula,
 )
-from adaline.data.columns.inputs import Input, pairs, parsed_fields, plain_fields, texts
+from adaline.data.columns.inputs import (
+    ByName,
+    Input,
+    count_unknown,
+    encode_column,
+    is_plain,
+    missing_in,
+    pairs,
+    parsed_fields,
+    plain_fields,
+    read_column,
+    side_by_side,
+    take_matrix,
+    texts,
+)
 from adaline.data.columns.options import MISSING, UNKNOWN, ColumnOptions, Missing, Unknown
 from adaline.data.columns.study import Study, study
 from adaline.data.reading.blocks import blocks

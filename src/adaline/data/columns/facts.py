@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from adaline.data.columns.by_name import ByName, missing_in
+from adaline.data.columns.inputs import ByName, missing_in
 from adaline.data.reading.column_readings import as_numbers, as_text
 from adaline.data.reading.notations import LETTERS, candidates, is_gap
 from adaline.data.reading.source import Block, Column, Piece, Source

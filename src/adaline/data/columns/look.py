@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from adaline.data.columns.by_name import ByName, missing_in
 from adaline.data.columns.encoding import Encoding
 from adaline.data.columns.facts import Numbers
-from adaline.data.columns.inputs import Input
+from adaline.data.columns.inputs import ByName, Input, missing_in
 from adaline.data.columns.options import ColumnOptions
 from adaline.data.columns.rules import are_rounded
 from adaline.data.columns.study import Study, study

@@ -11,10 +11,15 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.columns.applying import months_of, weekdays_of
-from adaline.data.columns.by_name import missing_in
 from adaline.data.columns.facts import Numbers, Texts
-from adaline.data.columns.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
+from adaline.data.columns.inputs import (
+    MISSING_LEVEL,
+    OTHER_LEVEL,
+    Input,
+    missing_in,
+    months_of,
+    weekdays_of,
+)
 from adaline.data.columns.options import ColumnOptions
 from adaline.data.reading.dates import ORDERS, WEEKDAYS
 from adaline.data.reading.notations import (

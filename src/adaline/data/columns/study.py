@@ -11,9 +11,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from adaline.data.columns.by_name import ByName, missing_in
 from adaline.data.columns.facts import Facts, FactsOf, Numbers, Texts, counts_of
-from adaline.data.columns.inputs import Input
+from adaline.data.columns.inputs import ByName, Input, missing_in
 from adaline.data.columns.options import ColumnOptions
 from adaline.data.columns.rules import (
     best_date,

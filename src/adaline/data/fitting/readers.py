@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.columns.by_name import column_of, missing_in
 from adaline.data.columns.encoding import Encoding
-from adaline.data.columns.inputs import Input
+from adaline.data.columns.inputs import Input, column_of, missing_in
 from adaline.data.fitting.chunks import Chunk, Part, count_labels, encode_labels
 from adaline.data.reading.libsvm import FeatureNames
 from adaline.data.reading.source import Block, Source
