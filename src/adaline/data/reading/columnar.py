@@ -68,7 +68,8 @@ def kind_of_type(dtype: Any) -> Kind:
 def block_of(table: Any, kinds: Sequence[Kind], place: Callable[[int], str]) -> Block:
     """The rows of an Arrow table or record batch."""
     pairs = zip(table.columns, kinds, strict=True)
-    return Block(table.schema.names, tuple(column_of(c, kind) for c, kind in pairs), None, place)
+    columns = tuple(column_of(c, kind) for c, kind in pairs)
+    return Block(tuple(table.schema.names), columns, None, place)
 
 
 def column_of(array: Any, kind: Kind, missing: Sequence[str] = ()) -> Column:

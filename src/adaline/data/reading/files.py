@@ -154,7 +154,7 @@ def _with_the_same_columns(parts: Sequence[Source], paths: Sequence[str]) -> lis
                 f"{list(first.names)[:8]}; all {what} need the same."
             )
         for column, kind in zip(part.names, part.kinds, strict=True):
-            if kind == usual[column]:
+            if kind == usual[column] or not paths:
                 continue
             if first.typed or {kind, usual[column]} != {"number", "text"}:
                 raise DataError(

@@ -39,7 +39,7 @@ class Once(Source):
             raise DataError(f"{name}: there are no rows; a fit needs rows.")
         self.name, self.names, self.is_matrix = name, first.names, first.matrix is not None
         self._parts, self._first, self._begun = parts, first, False
-        self.kinds = kinds or [first.column(j).kind for j in range(len(first.names))]
+        self.kinds = tuple(kinds or (first.column(j).kind for j in range(len(first.names))))
 
     def descriptors(self) -> Iterable[Piece]:
         """Nothing that could be read again."""
@@ -78,7 +78,7 @@ def from_table(
             arrays = [_of_pandas(table.iloc[:, j]) for j in range(len(names))]
             odd = {n: texts for n, (_, texts) in zip(names, arrays, strict=True)}
             table = pa.Table.from_arrays([array for array, _ in arrays], names=list(names))
-        elif hasattr(table, "to_table"):  # a dataset of Arrow
+        elif hasattr(table, "to_table") and hasattr(table, "schema"):  # a dataset of Arrow
             table = table.to_table()
         else:
             table = pa.table(table)

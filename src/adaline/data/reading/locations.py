@@ -62,8 +62,8 @@ def stamp(path: str) -> tuple[Any, ...]:
 def existing(path: str) -> str:
     """The path of a regular file that is there and not empty."""
     local = not is_url(path)
-    is_there = os.path.exists if local else _file_system(path)[0].isfile
-    if not is_there(path):
+    system, inside = (os.path, path) if local else _file_system(path)
+    if not system.exists(inside):
         folder = os.path.dirname(path) or "."
         others = os.listdir(folder) if os.path.isdir(folder) else []
         alike = difflib.get_close_matches(os.path.basename(path), others, 1)

@@ -158,7 +158,8 @@ class TextSource(Source):
     @property
     def fingerprint(self) -> str:
         """Of the file, and of how it is cut and read."""
-        return fingerprint_of_file(self.text.path, self.begin, self.end, self.chunk, self.layout)
+        how = self.layout, self.dialect, self.text.encoding, len(self.names)
+        return fingerprint_of_file(self.text.path, self.begin, self.end, self.chunk, how)
 
     def for_reading(self) -> Source:
         """Without the list of pieces."""
