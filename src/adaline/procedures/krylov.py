@@ -83,17 +83,15 @@ class CentredRows:
             squares = float(root**2 @ X.power(2).sum(axis=1))
             if weight * float(mean[:p] @ mean[:p]) > FAR * squares and not is_large_and_sparse(X):
                 X = X.toarray()
+        unit = np.ones(p) if units is None else np.ldexp(units, -e)
         if is_sparse(X):
-            if units is not None:
-                X = sparse.csr_array(X @ sparse.diags_array(1.0 / np.ldexp(units, -e)))
+            X = sparse.csr_array(X @ sparse.diags_array(1.0 / unit))
         else:
             X = np.multiply(X, 1.0 if t.sparse else np.ldexp(1.0, -e), dtype=np.float64)
             mean[:p] = centre(X, root, weight) if intercept else 0.0
             X *= root[:, None]
-            if units is not None:  # after the mean is gone: rounding is that of what is left
-                X /= np.ldexp(units, -e)
-        if units is not None:
-            mean[:p] /= np.ldexp(units, -e)
+            X /= unit  # after the mean is gone: rounding is that of what is left
+        mean[:p] /= unit
         mean[p:] = centre(B, root, weight) if intercept else 0.0
         B = B * root[:, None]
         return cls(X, B, root, mean, weight, intercept, flat, e if units is None else 0, e_y)
