@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from adaline.sums.scaled_rows import FAR_EXPONENT, MANY, SMALL, ScaledRows
+from adaline.sums.scaled_rows import FAR_EXPONENT, MANY, ScaledRows
 
 FORMS = {
     "dense": np.ascontiguousarray,
@@ -18,8 +18,8 @@ FORMS = {
     "csr": sparse.csr_array,
     "csr32": lambda X: sparse.csr_array(X.astype(np.float32)),
 }
-# Rows whose z is stored, that are read in blocks, and that are too wide for a matrix of columns.
-SHAPES = {"small": (90, 4), "blocks": (SMALL // 64 + 99, 65), "wide": (131, MANY + 10)}
+# Rows of one block, that are read in blocks, and that are too wide for a matrix of columns.
+SHAPES = {"small": (90, 4), "blocks": (4195, 65), "wide": (131, MANY + 10)}
 SHIFTS = {"near": 1.0, "far": 1e3}  # means folded into the weights, or taken off each row
 
 

@@ -60,7 +60,6 @@ def row_space(objective: Objective) -> tuple[Objective, Callable[[Array], Array]
         top=np.append(np.abs(L).max(axis=0), 1.0),
         deviation=L.std(axis=0),
         unit=rows.unit,
-        stored=np.column_stack([L, np.ones(len(L))]),
     )
     return replace(objective, rows=few, penalty=np.append(np.ones(k), 0.0)), back
 

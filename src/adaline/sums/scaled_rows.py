@@ -30,7 +30,6 @@ from adaline.sums.threads import one_blas_thread, over_pieces
 
 T = TypeVar("T")
 
-SMALL = 2**18  # numbers in X up to which (z, 1) is computed once and stored: two megabytes
 NEAR = 4.0  # deviations; the mean of a column nearer to zero than this costs at most three bits
 MANY = 2000  # columns above which no p x p matrix is computed
 SAMPLE = 512  # rows that deviations are estimated from: units need only be about right
@@ -69,7 +68,6 @@ class ScaledRows:
     top: Array
     deviation: Array
     unit: float = 1.0
-    stored: Array | None = None  # all (z, 1) of a small table
 
     @classmethod
     def of(
@@ -85,13 +83,7 @@ class ScaledRows:
         unit = ldexp(1.0, frexp(float(omega.max()))[1]) if len(omega) else 1.0
         with np.errstate(invalid="ignore", over="ignore"):
             units = good_units(X, intercept)
-        return cls(X, y, omega / unit, offset, intercept, *units, unit)._prepared()
-
-    def _prepared(self) -> ScaledRows:
-        """The same, with z computed where the table is small."""
-        if is_sparse(self.X) or self.X.size > SMALL or not np.isfinite(self.top).all():
-            return replace(self, stored=None)
-        return replace(self, stored=self._scaled(self.X, np.empty((self.n, self.q))))
+        return cls(X, y, omega / unit, offset, intercept, *units, unit)
 
     def in_unit(self, unit: float) -> ScaledRows:
         """The same weights measured in another power of two."""
@@ -106,14 +98,14 @@ class ScaledRows:
             top = np.append(1.01 * np.abs(z).max(axis=0), 1.0)
         if len(omega) or self.unit != 1.0:  # rows without weights weigh 1, in this unit, too
             omega = (omega if len(omega) else np.ones(X.shape[0])) / self.unit
-        return replace(self, X=X, y=y, omega=omega, offset=offset, top=top, stored=None)
+        return replace(self, X=X, y=y, omega=omega, offset=offset, top=top)
 
     def taking(self, k: slice | Array) -> ScaledRows:
         """Only these rows, with the units of all."""
         omega, offset = (a[k] if len(a) else NONE for a in (self.omega, self.offset))
         X = self.X[k] if is_sparse(self.X) else np.ascontiguousarray(self.X[k])
         y = np.ascontiguousarray(self.y[k])
-        return replace(self, X=X, y=y, omega=omega, offset=offset)._prepared()
+        return replace(self, X=X, y=y, omega=omega, offset=offset)
 
     @property
     def n(self) -> int:
@@ -143,8 +135,6 @@ class ScaledRows:
     @cached_property
     def folded(self) -> bool:
         """Whether products use x itself, with scale and shift folded into the weights."""
-        if self.stored is not None:
-            return False
         # Sparse rows stay sparse: where they are wide, digits lost to a far mean are only counted.
         near = bool(np.all(np.abs(self.shift) <= NEAR)) or (is_sparse(self.X) and self.is_wide)
         return near and bool(np.all(np.abs(np.frexp(self.scale)[1]) < FAR_EXPONENT))
@@ -197,9 +187,7 @@ class ScaledRows:
         rows, place = self.block_rows(matrix, K), np.empty((0, 0))
         for i in range(start, stop, rows):
             part = slice(i, min(i + rows, stop))
-            if self.stored is not None:
-                yield part, self.stored[part]
-            elif folded:
+            if folded:
                 yield part, np.ascontiguousarray(self.X[part], dtype=np.float64)
             else:
                 X = self.X[part].toarray() if is_sparse(self.X) else self.X[part]

@@ -292,7 +292,7 @@ def minimise_sample(model: Any, chunks: Chunks, loss: Loss, K: int) -> Start:
         fit = newton(few, 30, 1e-5, plain)
         theta = plain if fit.outcome in ("separated", "quasi") else fit.theta
     empty = np.empty((0, rows.q - 1))
-    units = replace(rows, X=empty, y=NONE, omega=NONE, offset=NONE, top=NONE, stored=None)
+    units = replace(rows, X=empty, y=NONE, omega=NONE, offset=NONE, top=NONE)
     return Start(theta, plain, units, inf, is_varied)
 
 
