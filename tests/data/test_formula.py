@@ -137,10 +137,11 @@ def test_files_streams_explanations_and_exports_know_the_formula(frame, tmp_path
     assert np.allclose([module["predict"](row) for row in rows], told, rtol=1e-12)
     sql = in_sqlite(text_of(back, "sql"), rows)
     assert np.allclose([row["prediction"] for row in sql], told, rtol=1e-12)
-    names = [entry.name for entry in back.encoding.inputs]
-    kinds = [ctypes.c_char_p if e.levels else ctypes.c_double for e in back.encoding.inputs]
-    call = InC(text_of(back, "c"), tmp_path, kinds, ctypes.c_double)
-    assert np.allclose([call([row[n] for n in names]) for row in rows], told, rtol=1e-12)
+    numbers = fit(adaline.Ridge(1.0), frame, "y", formula="log(size) + rooms:size + poly(rooms, 3)")
+    names = [entry.name for entry in numbers.encoding_.inputs]
+    call = InC(text_of(numbers, "c"), tmp_path, [ctypes.c_double] * len(names), ctypes.c_double)
+    ours = Prepared(numbers.encoding_, numbers).predict(frame)
+    assert np.allclose([call([row[n] for n in names]) for row in rows], ours, rtol=1e-12)
     zero = dict(rows[0], size=0.0)
     assert in_sqlite(text_of(back, "sql"), [zero])[0]["prediction"] is None
     assert np.isnan(call([zero[n] for n in names]))
