@@ -17,12 +17,7 @@ from adaline.results import Array
 
 
 def margin_bounds(
-    Z: Any,
-    t: Array,
-    w: Array,
-    support: NDArray[np.int64],
-    weights: Array,
-    bias: bool,
+    Z: Any, t: Array, w: Array, support: NDArray[np.int64], weights: Array, bias: bool
 ) -> tuple[float, float]:
     """(lower, upper) of max over unit w (and b) of min t (w'z + b).
 

@@ -188,7 +188,7 @@ class LogisticRegression(
             if hear.asked:
                 fit = replace(fit, stopped=f"a callback asked to stop after step {hear.heard}.")
             self._accept(fit, X.dtype)
-            if fit.outcome == "interrupted":
+            if fit.outcome == "interrupted" and not hear.asked:
                 raise KeyboardInterrupt
         if not hear.asked:
             self._speak_up()

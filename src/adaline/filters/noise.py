@@ -15,14 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adaline.filters.signals import (
-    Signal,
-    as_line,
-    as_pair,
-    ratio_db,
-    require_same_length,
-    squares,
-)
+from adaline.filters.signals import Signal, as_line, as_pair, ratio_db, require_same_length, squares
 from adaline.filters.wiener import Method, WienerFilter
 from adaline.parameters import count
 from adaline.results import Array, Result

@@ -115,14 +115,7 @@ class AutomaticSteps:
 
 @Stepwise
 def batch(
-    state: State,
-    X: Any,
-    Y: Array,
-    omega: Array,
-    *,
-    max_iter: int,
-    tol: float,
-    bound: str = "",
+    state: State, X: Any, Y: Array, omega: Array, *, max_iter: int, tol: float, bound: str = ""
 ) -> Steps[Outcome]:
     """Passes until none is wrong, or the error stops falling, or max_iter.
 

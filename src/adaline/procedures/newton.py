@@ -7,8 +7,8 @@ more. Models, from cheap to dear: a diagonal, one matrix for all classes, a matr
 the whole Hessian; and for sparse rows of many columns conjugate gradients on products with the
 Hessian.
 
-Called by `estimators.newton`, and by `data.fitting` with a problem whose sums are passes over a
-file or a cluster. Constants: bench/bench_map.py.
+Called by generalised linear models, and by `data.fitting` with a problem whose sums are passes over
+a file or a cluster. Constants: bench/bench_map.py.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ NOISE = 1e3  # times the rounding of f: a decrease still possible that is lost i
 PATIENCE = 12  # steps of little gain before that is looked at, and further ones for `is_fine`
 TINY = float(np.finfo(np.float64).tiny)
 
-SAID = {
+STOPPED = {
     "converged": "the gradient is within the tolerance",
     "max_iter": "max_iter steps were made",
     "rounding": "rounding allows no further step",
@@ -332,17 +332,14 @@ def until_proven(state: State, max_iter: int, tol: float) -> Steps[NewtonFit]:
         while True:
             outcome = yield from descend(state, state.goal, max_iter, tol)
             last = state.tries == PROOFS - 1 or outcome != "converged" or state.steps >= max_iter
-            proof = (
-                None
-                if outcome in ("separated", "quasi")
-                else prove(state.problem, state.theta, state.sums, state.hessian, last)
-            )
+            there = state.problem, state.theta, state.sums, state.hessian
+            proof = None if outcome in ("separated", "quasi") else prove(*there, last)
             if last or proof is None or (short := shortfall(proof, state.theta)) <= 1.0:
                 break
             state.goal = max(min(state.goal, state.nu) / max(short, 10.0), TINY)
             state.tries, state.finer = state.tries + 1, 0
     except KeyboardInterrupt:
-        outcome = "interrupted"
+        outcome, proof = "interrupted", None  # a proof is of the theta that it was tried at
     return fit_of(state, outcome, proof)
 
 
@@ -396,9 +393,9 @@ def fit_of(state: State, outcome: Outcome, proof: Distance | None) -> NewtonFit:
         certificate = Certificate("unproven", why + "choice.", certificate.evidence)
     if passes := getattr(problem, "passes", 0):
         certificate = replace(certificate, evidence={**certificate.evidence, "passes": passes})
-    why = problem.loss.endless if outcome == "quasi" else SAID[outcome]
+    why = problem.loss.endless if outcome == "quasi" else STOPPED[outcome]
     read = f", {plural(passes, 'pass')} over the rows" if passes else ""
     stopped = f"{why} ({plural(state.steps, 'step')}{read})."
-    W, b = rows.original(theta)
     rest = theta, outcome, state.steps, state.sums.f * rows.unit, rank
+    W, b = rows.original(theta)
     return NewtonFit(W, b, stopped, certificate, *rest)
