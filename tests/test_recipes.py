@@ -18,7 +18,7 @@ import pytest
 import adaline
 from adaline._names import classes_in
 from test_architecture import (
-    complaints_about_direction,
+    find_upward_imports,
     imports_of,
     lazy_table,
 )
@@ -351,7 +351,7 @@ def keeps_the_rules(tree: Path) -> None:
         for home, _, name in [found.name.rpartition(".")]
     }
     assert types | classes_in(str(tree / "filters" / "__init__.py"), "Filter") == lazy_table(tree)
-    assert not list(complaints_about_direction(tree))
+    assert not list(find_upward_imports(tree))
 
 
 def test_a_learner_is_a_file_and_a_line_in_the_table(tree):
