@@ -145,7 +145,7 @@ def test_files_streams_explanations_and_exports_know_the_formula(frame, tmp_path
     zero = dict(rows[0], size=0.0)
     assert in_sqlite(text_of(back, "sql"), [zero])[0]["prediction"] is None
     assert np.isnan(call([zero[n] for n in names]))
-    with pytest.raises(ValueError, match=r"math|expected"):
+    with pytest.raises(ValueError, match=r"math|expected|missing"):
         module["predict"](zero)
 
 
