@@ -15,6 +15,7 @@ import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import islice
 from multiprocessing import get_context
@@ -158,14 +159,26 @@ def mapreduce(
     skipped = sum(1 for _ in islice(remaining, sums.count))
     if skipped < sums.count:
         raise ValueError(f"{sums.count} parts are merged, and there are {skipped}.")
-    executor = jobs if not isinstance(jobs, int) else InProcess() if jobs == 1 else Processes(jobs)
-    for part, of in executor.parts(function, remaining, merge, sums.count):
-        sums.push(part, of)
-        if progress is not None:
-            progress(part)
-        if after is not None:
-            after(sums)
+    with open_executor(jobs) as executor:
+        for part, of in executor.parts(function, remaining, merge, sums.count):
+            sums.push(part, of)
+            if progress is not None:
+                progress(part)
+            if after is not None:
+                after(sums)
     return sums.total()
+
+
+def open_executor(jobs: int | Executor) -> AbstractContextManager[Executor]:
+    """Who does the work: so many processes, which end with the context, or the executor itself.
+
+    Starting processes takes seconds, so many passes share those of one context.
+    """
+    if not isinstance(jobs, int):
+        return nullcontext(jobs)
+    if jobs < 1:
+        raise ValueError(f"jobs is {jobs}; give a number of processes, 1 or more.")
+    return nullcontext(InProcess()) if jobs == 1 else Processes(jobs)
 
 
 class InProcess:
@@ -178,53 +191,39 @@ class InProcess:
         return ((function(descriptor), 1) for descriptor in descriptors)
 
 
-@dataclass(frozen=True)
-class Processes:
+class Processes(AbstractContextManager[Any]):
     """A pool of processes of this machine."""
 
-    jobs: int
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
+        context = get_context("spawn")
+        self.pool = ProcessPoolExecutor(jobs, context, initializer=begin_process, initargs=(jobs,))
 
-    def __post_init__(self) -> None:
-        if self.jobs < 1:
-            raise ValueError(f"jobs is {self.jobs}; give a number of processes, 1 or more.")
+    def __exit__(self, *_: object) -> None:
+        self.pool.shutdown(wait=True, cancel_futures=True)
 
     def parts(
         self, function: Callable[[Any], Any], descriptors: Iterator[Any], merge: Any, start: int
     ) -> Iterator[tuple[Any, int]]:
         """The parts in order, a few blocks ahead of who takes them."""
-        context, pending = get_context("spawn"), deque[Future[Any]]()
-        with ProcessPoolExecutor(
-            self.jobs, context, initializer=begin_process, initargs=(function, self.jobs)
-        ) as pool:
-            try:
-                for descriptor in descriptors:
-                    pending.append(pool.submit(apply_function, descriptor))
-                    if len(pending) >= AHEAD * self.jobs:
-                        yield pending.popleft().result(), 1
-                while pending:
+        pending = deque[Future[Any]]()
+        try:
+            for descriptor in descriptors:
+                pending.append(self.pool.submit(function, descriptor))
+                if len(pending) >= AHEAD * self.jobs:
                     yield pending.popleft().result(), 1
-            finally:
-                for future in pending:
-                    future.cancel()
+            while pending:
+                yield pending.popleft().result(), 1
+        finally:
+            for future in pending:
+                future.cancel()
 
 
-process_function: Callable[[Any], Any] | None = None  # of a process of a pool, sent to it once
+def begin_process(jobs: int) -> None:
+    """Give a process its share of the threads of BLAS, which would compete for the cores.
 
-
-def begin_process(function: Callable[[Any], Any], jobs: int) -> None:
-    """Set the function of this process, and its share of the threads of BLAS.
-
-    Were every process to use as many threads as there are cores, they would compete for them.
     Ctrl-C is for the process that started this one, which ends it in order.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    global process_function
-    process_function = function
     counts = [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
     threadpool_limits(max(max(counts, default=1) // jobs, 1))
-
-
-def apply_function(descriptor: Any) -> Any:
-    """The part of a descriptor."""
-    assert process_function is not None
-    return process_function(descriptor)

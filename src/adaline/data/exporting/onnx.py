@@ -1,6 +1,6 @@
 """Linear and Gaussian models as ONNX graphs in float64, made of plain tensor operators.
 
-The operators of ai.onnx.ml for linear models take float32 only.
+The operators of ai.onnx.ml for linear models take float32 only. Called by `export`.
 """
 
 from __future__ import annotations
@@ -9,34 +9,32 @@ import json
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adaline.errors import MissingExtra, ModelFileError
 
-_OPSET, _IR = 17, 8  # of 2022, which every current runtime reads
-_FAR, _FAR_SQUARED = 2.0**900, 2.0**332  # sums of these, and of their squares, do not overflow
-_HALF = 550  # twice this exponent takes any float64 of any unit into range
+OPSET, IR_VERSION = 17, 8  # of 2022, which every current runtime reads
+FAR, FAR_SQUARED = 2.0**900, 2.0**332  # sums of these, and of their squares, do not overflow
+HALF_RANGE = 550  # twice this exponent takes any float64 of any unit into range
 
 
-def write_onnx(model: Any, name: str, facts: dict[str, Any]) -> bytes:
+def write_onnx(model: Any, title: str, facts: dict[str, Any]) -> bytes:
     """The graph of a fitted model, with facts in its metadata."""
-    graph, form = _Graph(), model._exports
+    graph, form = Graph(), model._exports
     if form == "frequencies":
-        counts = graph.add_constant(np.maximum(model.df_, 1).astype(np.float64))
-        weights = graph.add("Div", "X", counts)
+        weights = graph.add("Div", "X", np.maximum(model.df_, 1).astype(np.float64))
         graph.set_output(weights, "weights", np.float64, ["rows", len(model.df_)])
     elif form in ("values", "exponential"):
-        v, one = graph.add_linear(*model._exported_weights()), model._one_target
-        v = graph.take_column(v, 0) if one else v
+        v, shape = graph.add_linear(*model._exported_weights()), ["rows", len(model.fit_.b)]
+        if model._one_target:
+            v, shape = graph.take_column(v, 0), ["rows"]
         v = graph.add("Exp", v) if form == "exponential" else v
-        shape = ["rows"] if one else ["rows", len(model.fit_.b)]
         graph.set_output(v, "prediction", np.float64, shape)
     else:
-        _add_classifier(graph, model)
-    return graph.to_bytes(name, model.n_features_in_, facts)
+        add_classifier(graph, model)
+    return graph.to_bytes(title, model.n_features_in_, facts)
 
 
-class _Graph:
+class Graph:
     """Nodes and constants added one by one; a method returns the name of its result."""
 
     def __init__(self) -> None:
@@ -44,40 +42,26 @@ class _Graph:
             import onnx
         except ImportError:
             raise MissingExtra.of("export", 'to="onnx"', "onnx") from None
-        self._onnx = onnx
-        self._nodes: list[Any] = []
-        self._constants: list[Any] = []
-        self._outputs: list[Any] = []
-
-    def add_constant(self, value: Any) -> str:
-        """A tensor of floats, integers, booleans or strings."""
-        array, name = np.asarray(value), f"c{len(self._constants)}"
-        if array.dtype.kind in "UO":
-            kind, flat = self._onnx.TensorProto.STRING, [s.encode() for s in array.ravel().tolist()]
-            tensor = self._onnx.helper.make_tensor(name, kind, array.shape, flat)
-        else:
-            tensor = self._onnx.numpy_helper.from_array(np.array(array, order="C"), name)
-        self._constants.append(tensor)
-        return name
+        self.onnx: Any = onnx
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.outputs: list[Any] = []
 
     def add(self, operator: str, *inputs: Any, **attributes: Any) -> str:
         """A node of one output. Inputs are names of results; numbers and arrays are constants."""
-        names = [x if isinstance(x, str) else self.add_constant(x) for x in inputs]
-        name = f"v{len(self._nodes)}"
-        self._nodes.append(self._onnx.helper.make_node(operator, names, [name], **attributes))
+        names, name = [], f"v{len(self.nodes)}"
+        for value in inputs:
+            if not isinstance(value, str):
+                array, value = np.asarray(value), f"c{len(self.constants)}"
+                if array.dtype.kind in "UO":
+                    array = array.astype(object)
+                array = np.array(array, order="C")
+                self.constants.append(self.onnx.numpy_helper.from_array(array, value))
+            names.append(value)
+        self.nodes.append(self.onnx.helper.make_node(operator, names, [name], **attributes))
         return name
 
-    def set_output(self, value: str, name: str, dtype: Any, shape: list[Any]) -> None:
-        """Make a value an output of the model."""
-        kind = np.dtype(dtype)
-        if kind.kind in "UO":
-            code = self._onnx.TensorProto.STRING
-        else:
-            code = self._onnx.helper.np_dtype_to_tensor_dtype(kind)
-        self._nodes.append(self._onnx.helper.make_node("Identity", [value], [name]))
-        self._outputs.append(self._onnx.helper.make_tensor_value_info(name, code, shape))
-
-    def add_linear(self, W: NDArray[Any], b: NDArray[Any]) -> str:
+    def add_linear(self, W: Any, b: Any) -> str:
         """X W' + b, (rows, K)."""
         return self.add("Gemm", "X", np.asarray(W, np.float64).T, np.asarray(b, np.float64))
 
@@ -85,68 +69,62 @@ class _Graph:
         """Column k of a matrix, as a vector."""
         return self.add("Gather", value, np.int64(k), axis=1)
 
+    def set_output(self, value: str, name: str, dtype: Any, shape: list[Any]) -> None:
+        """Make a value an output of the model."""
+        kind = np.dtype(object if np.dtype(dtype).kind == "U" else dtype)
+        code = self.onnx.helper.np_dtype_to_tensor_dtype(kind)
+        self.nodes.append(self.onnx.helper.make_node("Identity", [value], [name]))
+        self.outputs.append(self.onnx.helper.make_tensor_value_info(name, code, shape))
+
     def to_bytes(self, title: str, columns: int, facts: dict[str, Any]) -> bytes:
         """The model, checked."""
-        helper = self._onnx.helper
-        x = helper.make_tensor_value_info("X", self._onnx.TensorProto.DOUBLE, ["rows", columns])
-        graph = helper.make_graph(self._nodes, title, [x], self._outputs, self._constants)
-        model = helper.make_model(
-            graph,
-            producer_name="adaline",
-            producer_version=facts["adaline"],
-            opset_imports=[helper.make_opsetid("", _OPSET)],
-            ir_version=_IR,
-        )
+        helper = self.onnx.helper
+        x = helper.make_tensor_value_info("X", self.onnx.TensorProto.DOUBLE, ["rows", columns])
+        graph = helper.make_graph(self.nodes, title, [x], self.outputs, self.constants)
+        versions = {"ir_version": IR_VERSION, "opset_imports": [helper.make_opsetid("", OPSET)]}
+        producer = {"producer_name": "adaline", "producer_version": facts["adaline"]}
+        model = helper.make_model(graph, **producer, **versions)
         helper.set_model_props(model, {key: json.dumps(fact) for key, fact in facts.items()})
-        self._onnx.checker.check_model(model, full_check=True)
+        self.onnx.checker.check_model(model, full_check=True)
         data: bytes = model.SerializeToString(deterministic=True)
         return data
 
 
-def _add_classifier(graph: _Graph, model: Any) -> None:
+def add_classifier(graph: Graph, model: Any) -> None:
     """Outputs label, and decision or probabilities."""
     K, labels = len(model.classes_), model.classes_
-    two, costs = K == 2, getattr(model, "costs", None)
+    two, costs, probabilities = K == 2, getattr(model, "costs", None), None
     if getattr(model, "reject_cost", None) is not None:
         raise ModelFileError("ONNX labels have one type, and reject_cost would mix in 'reject'.")
     if labels.dtype.kind == "O" and not all(type(label) is str for label in labels):
         raise ModelFileError("ONNX labels have one type; these are mixed Python objects.")
-    probabilities = None
     if model._exports == "gaussians":
-        scores = _add_gaussian_scores(graph, model)
+        scores = add_gaussian_scores(graph, model)
         probabilities = graph.add("Softmax", scores, axis=1)
+        best = graph.add("ArgMax", scores, axis=1, keepdims=0)
         ends = (graph.take_column(scores, k) for k in (1, 0))
         v = graph.add("Sub", *ends) if two else scores
-        best = graph.add("ArgMax", scores, axis=1, keepdims=0)
-    else:
+    elif two:
         scores = graph.add_linear(*model._exported_weights())
-        if model._exports == "posterior":
-            probabilities = _add_posterior(graph, scores, two)
-        v = graph.take_column(scores, 0) if two else scores
-        if two:
-            best = graph.add("Cast", graph.add("Greater", v, 0.0), to=7)  # int64
-        else:
-            best = graph.add("ArgMax", v, axis=1, keepdims=0)
+        v = graph.take_column(scores, 0)
+        best = graph.add("Cast", graph.add("Greater", v, 0.0), to=7)  # int64
+    else:
+        scores = v = graph.add_linear(*model._exported_weights())
+        best = graph.add("ArgMax", v, axis=1, keepdims=0)
+    if model._exports == "posterior":  # p(k | x): logistic of one score, or softmax of K
+        both = graph.add("Concat", graph.add("Neg", scores), scores, axis=1) if two else scores
+        probabilities = graph.add("Sigmoid", both) if two else graph.add("Softmax", both, axis=1)
     if costs is not None and probabilities is not None:
         expected = graph.add("MatMul", probabilities, np.asarray(costs, np.float64).T)
         best = graph.add("ArgMin", expected, axis=1, keepdims=0)
-    label = graph.add("Gather", labels, best, axis=0)
-    graph.set_output(label, "label", labels.dtype, ["rows"])
+    graph.set_output(graph.add("Gather", labels, best, axis=0), "label", labels.dtype, ["rows"])
     if costs is None:
         graph.set_output(v, "decision", np.float64, ["rows"] if two else ["rows", K])
     if probabilities is not None:
         graph.set_output(probabilities, "probabilities", np.float64, ["rows", K])
 
 
-def _add_posterior(graph: _Graph, scores: str, two: bool) -> str:
-    """p(k | x): logistic of one value for two classes, else softmax of scores."""
-    if not two:
-        return graph.add("Softmax", scores, axis=1)
-    both = graph.add("Concat", graph.add("Neg", scores), scores, axis=1)
-    return graph.add("Sigmoid", both)
-
-
-def _add_gaussian_scores(graph: _Graph, model: Any) -> str:
+def add_gaussian_scores(graph: Graph, model: Any) -> str:
     """ln p_k f_k(x) up to what all classes share, (rows, K), about the centre as in `predict`."""
     if model._is_written():  # someone assigned coef_
         W, b = model._exported_weights()
@@ -155,10 +133,10 @@ def _add_gaussian_scores(graph: _Graph, model: Any) -> str:
         return graph.add_linear(W, b)
     g = model.model_
     # A row so far out that it, or its squares, would overflow is drawn in, in its direction.
-    far = _FAR if len(g.W) else _FAR_SQUARED
-    most = np.ldexp(far, -2 * _HALF)
-    small = graph.add("Mul", "X", np.ldexp(1.0, -_HALF))
-    small = graph.add("Mul", small, np.ldexp(1.0, -g.exponent - _HALF))
+    far = FAR if len(g.W) else FAR_SQUARED
+    most = np.ldexp(far, -2 * HALF_RANGE)
+    small = graph.add("Mul", "X", np.ldexp(1.0, -HALF_RANGE))
+    small = graph.add("Mul", small, np.ldexp(1.0, -g.exponent - HALF_RANGE))
     length = graph.add("ReduceMax", graph.add("Abs", small), axes=[1], keepdims=1)
     drawn = graph.add("Mul", graph.add("Div", small, graph.add("Max", length, most)), far)
     near = graph.add("Mul", "X", np.ldexp(1.0, -g.exponent))

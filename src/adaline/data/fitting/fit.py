@@ -38,7 +38,7 @@ from adaline.data.storing.checkpoint import Checkpoint
 from adaline.distributed.executor import TIMEOUT, Workers
 from adaline.errors import DataError
 from adaline.estimators.registry import is_public, names_with
-from adaline.sums.mapreduce import Executor
+from adaline.sums.mapreduce import Executor, open_executor
 
 FORMAT = 8  # of what checkpoints hold; another number refuses those of older versions
 
@@ -207,8 +207,12 @@ def fit(
                 "the columns": [described, target, exposure],
             }
             store = Checkpoint(checkpoint, facts, every)
-        with unchanged_on_error(estimator), nullcontext() if store is None else store.trusted():
-            chunks = Chunks(source, reader, who, progress, store)
+        with (
+            unchanged_on_error(estimator),
+            nullcontext() if store is None else store.trusted(),
+            open_executor(who) as executor,
+        ):
+            chunks = Chunks(source, reader, executor, progress, store)
             # Named before it learns, so that whatever is said on the way names the right columns.
             names: Any = np.array(list(reader.names), dtype=object)
             estimator.feature_names_in_ = names
