@@ -308,8 +308,6 @@ class Encoding(Result):
         block: Block,
         keep: NDArray[np.bool_] | None = None,
         order: Literal["C", "F"] = "C",
-        *,
-        check: bool = True,
     ) -> Any:
         """Rows of numbers (n, p): float64, or CSR if the block is.
 
@@ -320,8 +318,6 @@ class Encoding(Result):
             Rows to encode, from `kept`, which is options where none are given.
         order : {"C", "F"}
             Whether rows or columns are to lie together in memory.
-        check : bool
-            Whether to look for infinities and NaN; who sums all numbers sees them in the sums.
         """
         check_choice("order", order, ("C", "F"))
         keep = self.kept(block) if keep is None else _require_mask(keep, block.rows)
@@ -339,7 +335,7 @@ class Encoding(Result):
             if is_sparse(block.matrix):  # stays sparse: NaN is refused
                 entry = replace(entry, mean=None)
             column = self._column(entry, by_name)
-            encoded += encode_column(entry, column, block, self.unknown, check)
+            encoded += encode_column(entry, column, block, self.unknown)
         if self.terms:
             encoded = expand_terms(self.inputs, self.terms, encoded, block)
         return side_by_side(encoded, block.rows, order)

@@ -247,15 +247,12 @@ def _notation_error(
     return DataError(problem, *([("decimal", ",", "reads decimal commas")] if comma else []))
 
 
-def encode_column(
-    entry: Input, column: Column, block: Block, unknown: str, check: bool
-) -> list[Array]:
+def encode_column(entry: Input, column: Column, block: Block, unknown: str) -> list[Array]:
     """The columns of numbers that an input gives; `column` is of the input's kind."""
     if entry.levels is not None:
         return _indicators(entry, column, block, unknown)
     values, missing = column.values, column.missing
-    safe = not check and missing is None and entry.mean is None and is_plain(entry)
-    if values.dtype.kind == "f" and not safe:
+    if values.dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):
             finite = np.isfinite(values.sum(dtype=np.float64))
         if not finite:  # or its sum is too large
