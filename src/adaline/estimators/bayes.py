@@ -140,10 +140,7 @@ class BayesClassifier(PosteriorClassifier, Declared, ClassifierMixin, BaseEstima
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the densities (unless fixed) and the priors (unless given).
 
-        Parameters
-        ----------
-        X : array of shape (n, p), or with tables a column of symbols
-        y : array of shape (n,)
+        X is (n, p), or with tables a column of symbols; y is (n,).
         """
         REJECT_COST("reject_cost", self.reject_cost)
         if is_fixed(self.densities):
@@ -221,18 +218,9 @@ class BayesClassifier(PosteriorClassifier, Declared, ClassifierMixin, BaseEstima
     def risk(self, draws: int = 200_000, random_state: int = 0) -> Risk:
         """Average risk of the decisions if the model is true.
 
-        R = sum_j p_j sum_i costs[i, j] P(decide i | j), plus what rejects cost.
-
-        Parameters
-        ----------
-        draws, random_state : int
-            For Monte Carlo only: samples drawn in all, and their seed.
-
-        Returns
-        -------
-        Risk
-            Closed form for two Gaussians of equal covariance, a sum for tables, quadrature for
-            one feature, else Monte Carlo with its standard error.
+        R = sum_j p_j sum_i costs[i, j] P(decide i | j), plus what rejects cost: in closed form for
+        two Gaussians of equal covariance, a sum for tables, by quadrature for one feature, else by
+        Monte Carlo, with its standard error, from so many draws and this seed.
         """
         costs = decisions.checked_costs(self.costs, len(self.classes_))
         reject = decisions.checked_reject_cost(self.reject_cost)

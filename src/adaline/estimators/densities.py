@@ -37,9 +37,8 @@ class Density(Result):
     def of(cls, source: Any, label: Any) -> Density:
         if not (hasattr(source, "logpdf") or hasattr(source, "logpmf")):
             raise TypeError(
-                f"the density of class {label!r} is {source!r}, which has neither logpdf nor "
-                "logpmf. Give a frozen scipy.stats distribution such as norm(0, 1), an object "
-                "with logpdf, or a table {symbol: probability}."
+                f"the density of class {label!r} is {source!r}, which has neither logpdf nor logpmf"
+                ". Give a frozen scipy.stats distribution, or a table {symbol: probability}."
             )
         kinds = {kind.__name__ for kind in type(source).__mro__}
         discrete = not hasattr(source, "logpdf") or "DiscreteDistribution" in kinds
@@ -57,9 +56,8 @@ class Density(Result):
         n, p = X.shape
         if self.dimension not in (None, p):
             raise ValueError(
-                f"X has {p} features and the density of class {self.label!r} has "
-                f"{self.dimension}. Give densities of all features together, such as "
-                "scipy.stats.multivariate_normal, or the one column they describe."
+                f"X has {p} features and the density of class {self.label!r} has {self.dimension}. "
+                "Give densities of all features together, or the one column they describe."
             )
         source, rows = self.source, X[:, 0] if p == 1 else X
         if isinstance(source, gaussian_kde):
@@ -71,8 +69,7 @@ class Density(Result):
         if values.size != n or values.ndim > 1:
             raise ValueError(
                 f"the density of class {self.label!r} gave shape {values.shape} for {n} rows of "
-                f"{p} features; logpdf must give one number a row. A one-dimensional density "
-                "needs one feature."
+                f"{p} features; logpdf must give one number a row."
             )
         return values.reshape(n)
 
@@ -96,8 +93,8 @@ def as_densities(sources: Iterable[Any], labels: Sequence[Any]) -> tuple[Density
     densities = tuple(Density.of(f, label) for f, label in zip(sources, labels, strict=True))
     if len({density.discrete for density in densities}) > 1:
         raise ValueError(
-            "some classes have a probability (logpmf) and some a density (logpdf), and the two "
-            "cannot be compared. Give all classes the same kind."
+            "some classes have a probability (logpmf) and some a density (logpdf), which cannot be "
+            "compared. Give all classes the same kind."
         )
     return densities
 
@@ -188,9 +185,8 @@ def learn_gaussians(groups: list[Array], labels: list[Any]) -> list[Gaussian]:
         warn_caller(
             f"{len(singular)} of {len(groups)} classes have a singular covariance, first class "
             f"{labels[k]!r} ({n} rows, {p} columns); a ridge of {densities[k].ridge:.1e} of the "
-            "columns' variance makes it invertible (ridge_), and its density is a sharp peak. "
-            "More rows, fewer columns, or GaussianClassifier, which shares one covariance, "
-            "would be safer.",
+            "columns' variance makes it invertible (ridge_). Give more rows or fewer columns, or "
+            "use GaussianClassifier, which shares one covariance.",
             IllConditionedWarning,
         )
     return densities
@@ -202,9 +198,8 @@ def kernel_estimate(X: Array, label: Any) -> gaussian_kde:
         return gaussian_kde(X.T)
     except (np.linalg.LinAlgError, ValueError) as error:
         raise ValueError(
-            f"no kernel density for class {label!r}: {len(X)} rows in {X.shape[1]} columns "
-            "have a singular covariance. Give more rows or fewer columns, or use "
-            "densities='gaussian'."
+            f"no kernel density for class {label!r}: {len(X)} rows in {X.shape[1]} columns have a "
+            "singular covariance. Give more rows, or use densities='gaussian'."
         ) from error
 
 
@@ -240,18 +235,17 @@ class Table(Result):
         if column.ndim == 2 and column.shape[1] == 1:
             column = column[:, 0]
         if column.ndim != 1 or not column.size:
-            raise ValueError(
-                f"X has shape {column.shape}; a table of symbols needs one column of at least "
-                "one symbol, such as ['orange', 'apple']."
-            )
+            shape = column.shape
+            raise ValueError(f"X has shape {shape}; expected one column of at least one symbol.")
         place = {symbol: s for s, symbol in enumerate(self.symbols)}
-        for row, symbol in enumerate(column):
-            if symbol not in place:
-                raise ValueError(
-                    f"symbol {symbol!r} in row {row} is in no table; the symbols known are "
-                    f"{list(self.symbols)}."
-                )
-        return np.array([place[symbol] for symbol in column], dtype=np.intp)
+        places = np.array([place.get(symbol, -1) for symbol in column], dtype=np.intp)
+        if (places < 0).any():
+            row = int(np.argmax(places < 0))
+            raise ValueError(
+                f"symbol {column[row]!r} in row {row} is in no table; the symbols known are "
+                f"{list(self.symbols)}."
+            )
+        return places
 
     def log(self, X: Any) -> Array:
         """ln P(symbol | C_k), shape (n, K)."""
@@ -293,8 +287,7 @@ def fixed_densities(densities: Any) -> tuple[NDArray[Any], tuple[Density, ...] |
     try:
         if not isinstance(densities, Mapping | Sequence | np.ndarray):
             raise TypeError(
-                f"densities is {densities!r}; give {{label: density}}, a sequence of densities, "
-                "'gaussian', 'kde' or a function."
+                f"densities is {densities!r}; give {{label: density}}, 'gaussian' or 'kde'."
             )
         if not isinstance(densities, Mapping):
             densities = dict(enumerate(densities))
@@ -304,13 +297,11 @@ def fixed_densities(densities: Any) -> tuple[NDArray[Any], tuple[Density, ...] |
         if classes.shape != (len(labels),):  # labels of mixed types, or that are not scalars
             classes = np.empty(len(labels), dtype=object)
             classes[:] = labels
-        tables = [isinstance(source, Mapping) for source in sources]
-        if all(tables):
+        tables = sum(isinstance(source, Mapping) for source in sources)
+        if tables == len(sources):
             return classes, Table.of(sources, labels)
-        if any(tables):
-            raise ValueError(
-                "some classes have a table and some a density; give all the same kind."
-            )
+        if tables:
+            raise ValueError("some classes have a table, some a density; give the same kind.")
         return classes, as_densities(sources, labels)
     except (ValueError, TypeError) as error:
         raise named(error, "densities") from None
@@ -319,8 +310,7 @@ def fixed_densities(densities: Any) -> tuple[NDArray[Any], tuple[Density, ...] |
 def require_two_classes(labels: Sequence[Any]) -> None:
     if len(labels) < 2:
         raise ValueError(
-            f"y has only {len(labels)} class, {list(labels)}; deciding needs at least two "
-            "classes. Give rows, or a density, of another class."
+            f"y has only {len(labels)} class, {list(labels)}; deciding needs at least two classes."
         )
 
 

@@ -99,7 +99,7 @@ def encode(
         if np.count_nonzero(present) < 2:
             raise ValueError(
                 f"all rows of positive sample_weight are of one class, {labels[present].tolist()}; "
-                "rows of weight zero are left out, and telling classes apart needs at least two."
+                "telling classes apart needs at least two."
             )
     return labels, codes
 

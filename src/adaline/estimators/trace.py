@@ -178,15 +178,8 @@ def trace(estimator: Any, X: Any, y: Any, sample_weight: Any = None, **start: An
     estimator : estimator
         Perceptron, WidrowHoff, Adaline, SigmoidPerceptron, KernelPerceptron, HoKashyap or
         LogisticRegression.
-    X, y, sample_weight
-        As for `fit`.
-    **start
-        What else `fit` takes, to begin with: coef_init, intercept_init, margins.
-
-    Returns
-    -------
-    Trace
-        A row for each sample presented, or for each iteration or step of Newton's procedure.
+    X, y, sample_weight, **start
+        As for `fit`, with coef_init, intercept_init or margins to begin with.
 
     Examples
     --------
