@@ -276,7 +276,7 @@ def test_dependent_columns_are_named(rng):
         fit(LeastSquares(), blocks(table, rows=30), "y")
 
 
-def test_a_pipe_is_learned_as_it_comes(table):
+def test_a_pipe_is_learned_as_a_file_is(table):
     pipe = io.BytesIO(table.select([*INPUTS, "y"]).write_csv().encode())
     model = fit(Ridge(alpha=1.0), pipe, "y")
     array = Ridge(alpha=1.0).fit(X_of(table), table["y"].to_numpy())
@@ -287,13 +287,18 @@ def test_a_pipe_is_learned_as_it_comes(table):
         stream.coef_.tobytes() == WidrowHoff().partial_fit(X_of(table), table["y"]).coef_.tobytes()
     )
     text = io.BytesIO(table.write_csv().encode())
+    for learner in (LogisticRegression, Perceptron):  # several passes, and classes to find
+        text.seek(0)
+        from_pipe = fit(learner(), text, "two", columns=INPUTS)
+        assert np.array_equal(from_pipe.coef_, fit(learner(), table, "two", columns=INPUTS).coef_)
+
+
+def test_a_generator_needs_classes_and_one_pass(table):
     with pytest.raises(DataError, match="once only"):
-        fit(LogisticRegression(), text, "two", columns=INPUTS)
-    text.seek(0)
+        fit(LogisticRegression(), iter([table]), "two", columns=INPUTS)
     with pytest.raises(DataError, match="give classes="):
-        fit(Perceptron(), text, "two", columns=INPUTS)
-    text.seek(0)
-    fit(Perceptron(), text, "two", columns=INPUTS, classes=[0, 1])
+        fit(Perceptron(), iter([table]), "two", columns=INPUTS)
+    fit(Perceptron(), iter([table]), "two", columns=INPUTS, classes=[0, 1])
 
 
 def test_progress_tells_rows_done_and_all_rows(table, tmp_path):

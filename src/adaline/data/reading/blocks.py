@@ -26,7 +26,7 @@ from adaline.data.reading.json_files import NdjsonSource, json_table
 from adaline.data.reading.libsvm import LibsvmSource
 from adaline.data.reading.locations import existing, expanded, reading
 from adaline.data.reading.options import ReadingOptions
-from adaline.data.reading.scratch import Scratch, no_scratch
+from adaline.data.reading.scratch import Scratch
 from adaline.data.reading.sheets import sheet
 from adaline.data.reading.source import Source
 from adaline.data.reading.text_bytes import ENDINGS
@@ -147,7 +147,7 @@ def opened(
     source: Any,
     options: ReadingOptions | None = None,
     jobs: int | Executor = 1,
-    scratch: Scratch | None = no_scratch,
+    scratch: Scratch | None = None,
 ) -> Source:
     """`blocks`, which may put what it parsed into temporary files."""
     options = options or ReadingOptions()

@@ -33,7 +33,7 @@ _MARKS = sorted(
 _PLAIN = r"[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|(?i:inf|infinity|nan))"
 _NUMBER = re.compile(rf"\s*{_PLAIN}\s*")
 _POINTS = re.compile(r"\s*[-+]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?\s*")  # 1.234 or 1.234,5
-_CODE = re.compile(r"\d[\w/-]*[A-Za-z/-][\w/-]*")  # 136A, 1977-1989, 0301-551
+CODE = re.compile(r"\d[\w/-]*[A-Za-z/-][\w/-]*")  # 136A, 1977-1989, 0301-551
 _LETTERED = re.compile(r"[A-Za-z]+[-/]?\d+")  # c118; one alone may be a unit, m2
 _ZEROS = re.compile(r"0\d+")  # 01234
 # 1,234.50 or 1.234,50, and 12.50-
@@ -83,7 +83,7 @@ def kind_of(values: Sequence[str], decimal: str = ".") -> Kind:
     known = [text for text in texts if not is_gap(text)]
     numbers = [text for text in known if is_number(text, decimal)]
     others = [text for text in known if not is_number(text, decimal)]
-    if any(map(_CODE.fullmatch, others)) or len(set(filter(_LETTERED.fullmatch, others))) > 1:
+    if any(map(CODE.fullmatch, others)) or len(set(filter(_LETTERED.fullmatch, others))) > 1:
         return "text"
     codes = any(map(_ZEROS.fullmatch, numbers)) and all(map(str.isdigit, numbers))
     return "number" if not codes and known and len(numbers) >= NEARLY_ALL * len(known) else "text"

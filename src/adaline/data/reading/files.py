@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -118,7 +119,8 @@ def open_files(
 ) -> JoinedSource:
     """Many files of one format as one source."""
     find = partial(_opened, open_file=open_file, options=options, cut=jobs != 1)
-    parts: tuple[Source, ...] = mapreduce(find, paths, _joined, jobs)
+    add: Callable[[Any, Any], Any] = operator.add  # of tuples
+    parts: tuple[Source, ...] = mapreduce(find, paths, add, jobs)
     if isinstance(parts[0], LibsvmSource):  # all files together say how many features there are
         parts = merge_extents(parts, name)
     return JoinedSource(name, parts, tuple(paths))
@@ -135,10 +137,6 @@ def _opened(
         if cut:  # the pieces of text are found by reading it, and noted
             tuple(source.descriptors())
         return (source,)
-
-
-def _joined(a: tuple[Source, ...], b: tuple[Source, ...]) -> tuple[Source, ...]:
-    return a + b
 
 
 def _with_the_same_columns(parts: Sequence[Source], paths: Sequence[str]) -> list[Source]:

@@ -7,7 +7,6 @@ whole, come here as columns of Python values.
 from __future__ import annotations
 
 import datetime
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
@@ -18,13 +17,13 @@ import numpy as np
 from adaline.data.reading.arrays import matrix_source
 from adaline.data.reading.checks import wrong_type
 from adaline.data.reading.columnar import TableSource, arrow, block_of, kind_of_type
+from adaline.data.reading.fields import CODE
 from adaline.data.reading.files import JoinedSource
 from adaline.data.reading.notations import MAX_STRAYS, read
 from adaline.data.reading.source import Block, Kind, Piece, Source, by_row, checked_names
 from adaline.errors import DataError
 
 NUMBERS_PER_STRAY = 9  # so many numbers for each text that is none
-_CODE = re.compile(r"\d[\w/-]*[A-Za-z/-][\w/-]*")  # 136A
 _NUMBERS = int | float | np.integer | np.floating | Decimal
 
 
@@ -196,7 +195,7 @@ def _strays(values: Sequence[Any]) -> tuple[str, ...]:
     odd = read(list(texts), "number", most=len(texts)).strange
     numbers = sum(_kind(value) is float for value in values)
     few = len(odd) <= MAX_STRAYS and sum(texts[t] for t in odd) <= numbers / NUMBERS_PER_STRAY
-    return odd if few and not any(map(_CODE.fullmatch, odd)) else ()
+    return odd if few and not any(map(CODE.fullmatch, odd)) else ()
 
 
 def _kind(value: Any) -> type:

@@ -72,9 +72,6 @@ class Scratch:
         _written[self.folder] = before + size
 
 
-no_scratch = None  # nothing is kept
-
-
 @contextmanager
 def kept_in(size: float, who: int | Executor) -> Iterator[Scratch | None]:
     """A folder for as long as a fit lasts, of at most `size` bytes and half of what is free.

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import IO, Any
 
 from adaline.data.reading.columnar import arrow, column_of
@@ -318,5 +319,5 @@ def from_pipe(file: IO[bytes], separator: str, options: ReadingOptions) -> TextT
     except BaseException:
         os.unlink(path)
         raise
-    weakref.finalize(table.text, os.unlink, path)
+    weakref.finalize(table.text, Path(path).unlink, missing_ok=True)
     return table
