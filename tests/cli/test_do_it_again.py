@@ -119,7 +119,15 @@ def test_the_page_shows_the_code(command, tmp_path):
 def test_the_code_of_a_report_makes_the_model_to_the_last_bit(case, command, tmp_path, monkeypatch):
     (kind, n, how), options = CASES[case]
     told = []
-    monkeypatch.setattr(adaline, "write_report", lambda *_, code, **__: told.append(code))
+
+    class NoPage:
+        def __init__(self, trial, *, code, **more):
+            told.append(code)
+
+        def write(self, path):
+            pass
+
+    monkeypatch.setattr(adaline, "Report", NoPage)
     path = write(tmp_path, rows(n, kind, **how))
     tokens = ["fit", path, "-t", "y", *options, "--out", "m.adaline", "--report", "page.html"]
     result = command(*tokens, "--json")

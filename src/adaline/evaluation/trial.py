@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 TEXT = NONE | Expected("text", lambda v: isinstance(v, str))
 MAPPING = NONE | Expected("a mapping, such as {'age': 12}", lambda v: isinstance(v, Mapping))
 TEXTS = Expected(
-    "a sequence of texts", lambda v: isinstance(v, Iterable) and not isinstance(v, str | Mapping)
+    "a sequence of texts",
+    lambda v: isinstance(v, Iterable) and not isinstance(v, str | bytes | Mapping),
 )
 EXPECTED = {  # options of `Trial.of`
     "held_out": NONE | FLAG,
