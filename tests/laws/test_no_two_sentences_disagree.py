@@ -31,7 +31,7 @@ CLASSIFIERS = sorted(kind._command for kind in iterate_learners() if kind._learn
 CLAIMS = {
     "separability": {
         "yes": r"(?<!no )(hyperplane|linear machine) (separates|gives) (the|all|each)|"
-        r"linearly separable|rows learned from are separable|(?<!quasi-)\bseparable: ",
+        r"linearly separable|training rows are separable|(?<!quasi-)\bseparable: ",
         "no": r"no (hyperplane|linear machine|line) (separates the (?!rest)|can have)|"
         r"no linear boundary|overlapping: |the classes (touch|overlap)",
         "open": r"separability is undecided|whether a (hyperplane|linear machine) separates|"
