@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -10,12 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.data.columns.facts import FactsOf, Numbers
-from adaline.data.columns.formula import (
-    Part,
-    expand_terms,
-    made_columns,
-    parse_formula,
-)
+from adaline.data.columns.formula import Part, expand_terms, made_columns, parse_formula
 from adaline.data.columns.inputs import (
     ByName,
     Input,
@@ -38,10 +33,28 @@ from adaline.data.reading.checks import check_choice, check_text, check_truth, w
 from adaline.data.reading.notations import candidates, is_gap, read
 from adaline.data.reading.source import Block, Column, Derived, Kind, Source
 from adaline.errors import DataError, DateColumn
-from adaline.parameters import is_sparse
+from adaline.parameters import NONE, Expected, check, is_sparse, words
 from adaline.results import Array, Result
 
 LEAST_TEXTS = 3  # different texts in a column of nothing else: then it holds no numbers
+
+
+def _tuple_of(is_part: Callable[[Any], bool], expected: str) -> Expected:
+    return Expected(expected, lambda value: isinstance(value, tuple) and all(map(is_part, value)))
+
+
+_EXPECTED = {
+    "inputs": _tuple_of(lambda v: isinstance(v, Input), "a tuple of Input, from Encoding.learn"),
+    "missing": words(*MISSING),
+    "unknown": words(*UNKNOWN),
+    "left_out": _tuple_of(
+        lambda v: isinstance(v, tuple) and list(map(type, v)) == [str, str],
+        "a tuple of pairs (column, why)",
+    ),
+    "na": _tuple_of(lambda v: isinstance(v, str), "a tuple of texts"),
+    "target": NONE | Expected("an Input", lambda value: isinstance(value, Input)),
+    "terms": _tuple_of(lambda v: isinstance(v, str), "a tuple of texts, from Encoding.learn"),
+}
 
 
 @dataclass(frozen=True)
@@ -103,16 +116,7 @@ class Encoding(Result):
     terms: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_choice("missing", self.missing, MISSING)
-        check_choice("unknown", self.unknown, UNKNOWN)
-        for name, kind, expected in _TUPLES:
-            value = getattr(self, name)
-            if not isinstance(value, tuple) or not all(isinstance(part, kind) for part in value):
-                raise wrong_type(name, value, expected)
-        if not all(list(map(type, pair)) == [str, str] for pair in self.left_out):
-            raise wrong_type("left_out", self.left_out, "a tuple of pairs (column, why)")
-        if self.target is not None and not isinstance(self.target, Input):
-            raise wrong_type("target", self.target, "an Input, or None")
+        check(_EXPECTED, self)
         if self.terms:
             made_columns(self.inputs, self.terms)  # refuses terms of other columns
 
@@ -345,12 +349,6 @@ class Encoding(Result):
         return read_column(entry, columns[entry.name], columns.block, self.na)
 
 
-_TUPLES: tuple[tuple[str, type, str], ...] = (
-    ("inputs", Input, "a tuple of Input, as Encoding.learn gives"),
-    ("left_out", tuple, "a tuple of pairs (column, why)"),
-    ("na", str, "a tuple of texts"),
-    ("terms", str, "a tuple of texts, as Encoding.learn gives"),
-)
 _CONVERTERS: dict[str, Any] = {
     "inputs": lambda values: tuple(map(Input.from_dict, values)),
     "missing": lambda value: value,

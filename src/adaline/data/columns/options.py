@@ -8,24 +8,35 @@ from typing import Any, Literal
 
 from adaline.data.columns.formula import parse_formula
 from adaline.data.reading.checks import (
-    check_choice,
     check_jobs,
     check_mapping,
     check_names,
-    check_text,
     check_texts,
-    check_truth,
-    check_whole,
     wrong_type,
 )
 from adaline.data.reading.notations import is_notation
 from adaline.errors import DataError
+from adaline.parameters import FLAG, NONE, Expected, check, count, words
 from adaline.sums.mapreduce import Executor
 
 Missing = Literal["refuse", "drop", "mean", "auto"]
 Unknown = Literal["refuse", "zeros"]
 MISSING, UNKNOWN = ("refuse", "drop", "mean", "auto"), ("refuse", "zeros")
 RARE_ROWS = 5  # with missing="auto", levels with fewer rows are merged: too few for a weight
+_NAME = Expected("the name of a column", lambda value: isinstance(value, str))
+_FORMULA = Expected("a text such as 'log(size) + rooms'", lambda value: isinstance(value, str))
+_EXPECTED = {
+    "target": NONE | _NAME,
+    "columns": check_names,
+    "missing": words(*MISSING),
+    "unknown": words(*UNKNOWN),
+    "most_levels": count(1),
+    "rare": NONE | count(0),
+    "read": check_mapping,
+    **dict.fromkeys(("na", "use", "ignore"), check_texts),
+    "formula": NONE | _FORMULA,
+    "exact_levels": FLAG,
+}
 
 
 @dataclass(frozen=True)
@@ -102,20 +113,8 @@ class ColumnOptions:
         for name in ("read", "na", "use", "ignore"):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, {} if name == "read" else ())
-        check_choice("missing", self.missing, MISSING)
-        check_choice("unknown", self.unknown, UNKNOWN)
-        check_names("columns", self.columns)
-        check_whole("most_levels", self.most_levels, 1)
-        if self.rare is not None:
-            check_whole("rare", self.rare, 0)
-        check_mapping("read", self.read)
-        check_texts("na", self.na, "a sequence of texts that stand for missing values: ['?']")
-        for name in ("use", "ignore"):
-            check_texts(name, getattr(self, name), "a sequence of column names, such as ['age']")
-        check_truth("exact_levels", self.exact_levels)
+        check(_EXPECTED, self)
         check_jobs(self.jobs)
-        if self.target is not None:
-            check_text("target", self.target, "the name of a column")
         for name, how in self.read.items():
             if not isinstance(how, str) or not (how in ("text", "date") or is_notation(how)):
                 raise ValueError(
@@ -127,7 +126,6 @@ class ColumnOptions:
             self._require_columns_of_formula()
 
     def _require_columns_of_formula(self) -> None:
-        check_text("formula", self.formula, "such as 'rent ~ log(size) + rooms:garden'")
         formula = parse_formula(str(self.formula))
         if formula.target not in (None, self.target):
             raise DataError(

@@ -22,13 +22,7 @@ from adaline.data.columns.inputs import (
 )
 from adaline.data.columns.options import ColumnOptions
 from adaline.data.reading.dates import ORDERS, WEEKDAYS
-from adaline.data.reading.notations import (
-    LETTERS,
-    MONEY,
-    UNITS,
-    candidates,
-    is_gap,
-)
+from adaline.data.reading.notations import LETTERS, MONEY, UNITS, candidates, is_gap
 from adaline.data.reading.source import Column
 from adaline.errors import DataError
 

@@ -41,6 +41,7 @@ check_labels = NONE | Expected("two labels or more (texts or numbers), each once
 check_mapping = NONE | Expected(
     "a mapping, such as {'title': 'rents'}", lambda value: isinstance(value, Mapping)
 )
+check_texts = NONE | Expected("a sequence of texts, such as ['age']", _are_texts)
 check_names = NONE | Expected(
     "a sequence of column names, such as ['age', 'size']",
     lambda value: _are_texts(value) and len(value) > 0,
@@ -78,8 +79,3 @@ def check_choice(name: str, value: Any, known: Iterable[str]) -> None:
 def check_text(name: str, value: Any, expected: str) -> None:
     """A str."""
     Expected(expected, lambda v: isinstance(v, str))(name, value)
-
-
-def check_texts(name: str, value: Any, expected: str) -> None:
-    """None, or a sequence of texts, which may be empty; a single str is none."""
-    (NONE | Expected(expected, _are_texts))(name, value)
