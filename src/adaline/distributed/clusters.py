@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -91,41 +91,22 @@ def start_local(address: str) -> Iterator[Any]:
     count = address.removeprefix("local:")
     if not count.isdecimal() or not 1 <= int(count) <= MOST_PROCESSES:
         raise DataError(f"{address!r}: expected local:N, N processes from 1 to {MOST_PROCESSES}.")
-    with (
-        dask.config.set(WORKER_SETTINGS),
-        preserve_environment() as restore,
-        LocalCluster(
-            n_workers=int(count),
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",  # any free port: 8787 may be another cluster's
-            silence_logs=logging.ERROR,  # a worker that ends slowly is no news to a user
-        ) as local,
-        Client(local) as client,
-    ):
-        restore()
-        yield client
+    options = {"host": "127.0.0.1", "threads_per_worker": 1, "silence_logs": logging.ERROR}
+    options["dashboard_address"] = "127.0.0.1:0"  # any free port: 8787 may be another cluster's
+    with dask.config.set(WORKER_SETTINGS):
+        # Dask passes variables to workers by setting them in this process, where
+        # OMP_NUM_THREADS=1 and the like would hold for all that is loaded later.
+        names = list(dask.config.get("distributed.nanny.pre-spawn-environ"))
+        before = {name: os.environ[name] for name in names if name in os.environ}
 
+        def restore() -> None:
+            for name in names:
+                os.environ.pop(name, None)
+            os.environ.update(before)
 
-@contextmanager
-def preserve_environment() -> Iterator[Callable[[], None]]:
-    """A function, also called at the end, that removes what Dask writes into the environment.
-
-    Dask passes variables to workers by setting them in this process, where OMP_NUM_THREADS=1 and
-    the like would hold for all that is loaded later.
-    """
-    import dask
-
-    names = list(dask.config.get("distributed.nanny.pre-spawn-environ"))
-    before = {name: os.environ[name] for name in names if name in os.environ}
-
-    def restore() -> None:
-        for name in names:
-            os.environ.pop(name, None)
-        os.environ.update(before)
-
-    try:
-        yield restore
-    finally:
-        restore()
+        try:
+            with LocalCluster(int(count), **options) as local, Client(local) as client:
+                restore()
+                yield client
+        finally:
+            restore()

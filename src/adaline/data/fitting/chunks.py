@@ -28,7 +28,6 @@ Progress = Callable[[int, "int | None"], None]  # rows done, and all rows if tha
 MOST_CLASSES = 1000  # more different values are hardly labels
 
 
-@storable
 @dataclass(frozen=True, eq=False)
 class Chunk:
     """Rows of a block: X (n, p), y (n,) numbers or codes of classes, and weights and offsets.

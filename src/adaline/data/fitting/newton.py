@@ -51,7 +51,6 @@ class Start:
     is_varied: bool = True
 
 
-@storable
 @dataclass(frozen=True, eq=False)
 class Sample:
     """Every so many-th row of some blocks, at most `most`: merged samples are thinned alike."""

@@ -44,9 +44,11 @@ class TableReader:
         """X, codes of classes or numbers, and the logarithms of the exposures."""
         keep, column = self._choose_rows(block)
         if self.labels is not None:
-            values = self._label_values(column, keep)
-            codes = encode_labels(values, self.labels)
-            said = f"is not among the classes {str(list(self.labels))[:80]}."
+            values, levels = self._label_values(column, keep)
+            codes = encode_labels(values if levels is None else levels, self.labels)
+            if levels is not None:
+                codes, values = codes[values], levels.take(values)
+            said = f"it is not among the classes {str(list(self.labels))[:80]}."
             self._refuse(codes < 0, values, f"target {self.target!r}", block, keep, said)
             return Chunk(self.encoding.encode(block, keep, order), codes, NONE, NONE)
         y = self._numbers(column, keep, "target", self.target, "Use a classifier")
@@ -69,17 +71,21 @@ class TableReader:
     def count_labels(self, block: Block) -> Part:
         """The labels in the rows that are kept."""
         keep, column = self._choose_rows(block)
-        return count_labels(self._label_values(column, keep), NONE, self.target)
+        values, levels = self._label_values(column, keep)
+        if levels is None:
+            return count_labels(values, NONE, self.target)
+        counts = np.bincount(values, minlength=len(levels))
+        part = count_labels(levels[counts > 0], counts[counts > 0].astype(np.float64), self.target)
+        return Part(len(values), part.value)
 
-    def _label_values(self, column: Any, keep: Any) -> NDArray[Any]:
+    def _label_values(self, column: Any, keep: Any) -> tuple[NDArray[Any], Any]:
+        """The values of the rows; of text their places among the levels, which come, too."""
         values = np.asarray(column.values if keep is None else column.values[keep])
-        if column.kind == "text":
-            return np.array(column.levels, dtype=object)[values] if len(values) else values
-        if column.kind != "number":
+        if column.kind not in ("number", "text"):
             raise DataError(
                 f"the target {self.target!r} holds {column.kind}; classes are numbers or text."
             )
-        return values
+        return values, np.array(column.levels, dtype=object) if column.kind == "text" else None
 
     def _numbers(self, column: Any, keep: Any, what: str, name: str, advice: str) -> Array:
         if column.kind != "number":

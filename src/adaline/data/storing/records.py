@@ -167,11 +167,12 @@ class Reader:
                 raise
             raise strange from None
         try:
-            again = encode(value, where, arrays)
-        except ModelFileError:
+            again = json.dumps(encode(value, where, arrays), sort_keys=True)
+        except DAMAGE:
             raise strange from None
-        is_same = json.dumps(again, sort_keys=True) == json.dumps(node, sort_keys=True)
-        if not is_same or not all(same(one, self.arrays[name]) for name, one in arrays.items()):
+        mine = [(one, self.arrays[name]) for name, one in arrays.items()]
+        is_same = all(one is other or same(one, other) for one, other in mine)
+        if again != json.dumps(node, sort_keys=True) or not is_same:
             raise strange
         self.used |= set(arrays)
         return value
