@@ -87,12 +87,11 @@ def standard_deviations(X: Any) -> Array:
     n = X.shape[0]
     with np.errstate(over="ignore"):
         mean = np.asarray(X.mean(axis=0)).ravel()
-        squares = (
-            X.multiply(X).sum(axis=0) - n * mean**2
-            if is_sparse(X)
-            else ((X - mean) ** 2).sum(axis=0)
-        )
-        return np.asarray(np.sqrt(np.maximum(np.ravel(squares), 0.0) / max(n - 1, 1)))
+        if is_sparse(X):
+            squares = np.ravel(X.multiply(X).sum(axis=0)) - n * mean**2
+        else:
+            squares = ((X - mean) ** 2).sum(axis=0)
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0) / max(n - 1, 1)))
 
 
 def coefficients(model: Any, names: list[str], deviations: Any = None) -> Coefficients:
@@ -103,10 +102,7 @@ def coefficients(model: Any, names: list[str], deviations: Any = None) -> Coeffi
     coef: Any = getattr(model, "coef_", None)
     if coef is None or np.shape(coef)[-1:] != (len(names),):
         return Coefficients()
-    W, classes = (
-        np.atleast_2d(np.asarray(model.coef_, dtype=np.float64)),
-        getattr(model, "classes_", None),
-    )
+    W, classes = np.atleast_2d(np.asarray(coef, float)), getattr(model, "classes_", None)
     b = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), (len(W),))
     table, labels = np.column_stack([b, W]).T, ["intercept", *names]
     summary, has_bias = summary_of(model), bool(getattr(model, "fit_intercept", True))

@@ -129,11 +129,8 @@ def reset_test(e: Array, f: Array, min_effect: float = 0.02) -> Check:
     `min_effect` is the share of the residuals that a curve must explain.
     """
     n, line, curve = len(e), _unexplained(e, f, 1), _unexplained(e, f, 3)
-    share, F = (
-        1 - curve / line if line > 0 else 0.0,
-        (line - curve) / 2 / max(curve, 1e-300) * (n - 4),
-    )
-    p = float(special.fdtrc(2, n - 4, max(F, 0.0)))
+    share, F = 1 - curve / max(line, 1e-300), (line - curve) / 2 * (n - 4) / max(curve, 1e-300)
+    share, p = share * (line > 0), float(special.fdtrc(2, n - 4, max(F, 0.0)))
     bent = p < SIGNIFICANCE and share > min_effect
     text = f"a curve would explain {percent(share)} of the residuals ({p_value(p)})"
     advice = f"The relation is curved: {text}. Try log(x), x² or products."
@@ -211,9 +208,8 @@ def poisson_dispersion(pearson: Array, min_effect: float = 1.5) -> Check:
     ratio, error = float(np.mean(squares)), float(np.std(squares, ddof=1)) / math.sqrt(len(squares))
     significant = abs(ratio - 1) > -special.ndtri(SIGNIFICANCE / 2) * error
     off = bool(significant and not 1 / min_effect < ratio < min_effect)
-    text = (
-        f"Counts vary {'' if off else 'about as much: '}{number(ratio, 2)} times as much as Poisson"
-    )
+    about = "" if off else "about as much: "
+    text = f"Counts vary {about}{number(ratio, 2)} times as much as Poisson"
     if off and ratio > 1:
         text += f": standard errors are too small by a factor of {number(math.sqrt(ratio), 2)}"
     grave = off and ratio > POISSON_RATIO_TO_WARN
@@ -249,17 +245,15 @@ def drift(before: Any, after: Any, names: list[str], min_effect: float = 0.1) ->
     order, then, now = np.lexsort((-distance, chance)).tolist(), A.mean(axis=0), B.mean(axis=0)
     moved = [j for j in order if chance[j] < SIGNIFICANCE and distance[j] > min_effect]
     first, lead = order[0], f"The {plural(m, 'row')} that measure the quality"
+    most = f"{percent(distance[first])} of the rows ({p_value(chance[first])})"
     text = (
-        f"{lead} are like the {plural(n, 'training row')}: of {plural(p, 'column')}, "
-        f"{name(names[first])} differs most, by {percent(distance[first])} of the rows "
-        f"({p_value(chance[first])}, corrected for all columns)."
+        f"{lead} are like the {plural(n, 'training row')}: {name(names[first])} differs by {most}."
     )
     if moved:
-        means = (
-            f"{name(names[j])}, mean {cell(now[j], names[j], 3)} instead of "
-            f"{cell(then[j], names[j], 3)}"
-            for j in moved[:3]
-        )
+        means = []
+        for j in moved[:3]:
+            new, old = (cell(v[j], names[j], 3) for v in (now, then))
+            means.append(f"{name(names[j])}, mean {new} instead of {old}")
         more = f"; and {plural(len(moved) - 3, 'more column')}" if len(moved) > 3 else ""
         text = (
             f"{lead} differ from the {plural(n, 'training row')}: {'; '.join(means)}{more}. The "

@@ -122,8 +122,9 @@ def explain(
         if encoding is not None:
             groups = encoding.groups()
             label = [group for group, _ in groups]
-            starts = np.cumsum([0, *(len(columns) for _, columns in groups)])[:-1]
-            parts = np.add.reduceat(parts, starts, axis=1)
+            ends = np.cumsum([len(columns) for _, columns in groups])[:-1]
+            split = np.split(parts, ends, axis=1)
+            parts = np.column_stack([columns.sum(axis=1) for columns in split])
     if not all(np.isfinite(v).all() for v in (parts, score, base)):
         raise ValueError("contributions leave the range of float64; rescale the columns.")
     words = {"adds": "the prediction", "score": "score", "odds": "log-odds"}

@@ -201,12 +201,8 @@ def _no_convergence(model: Any, separability: Any) -> list[str]:
         lead = f"learning has not converged: {model.fit_.stopped}"
     advice = "Give a larger max_iter, scale the columns, or use"
     if getattr(separability, "verdict", "") in _DECIDED[1:]:
-        advice = (
-            f"As no {_boundary(separability)} separates the rows, more passes may not help: use"
-        )
-    return [
-        f"{lead} {advice} a learner that always converges, such as ridge or logistic regression."
-    ]
+        advice = f"No {_boundary(separability)} separates the rows: more passes may not help. Use"
+    return [f"{lead} {advice} a learner that always converges, such as logistic regression."]
 
 
 def inflation(X: Any) -> Array | None:
