@@ -6,13 +6,12 @@ A package is a table, public name to the module it lives in.
 from __future__ import annotations
 
 import gc
-import inspect
 import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any, Self
+from typing import Any
 
 _NO_ZEROS = "Ridge (numbers) and LogisticRegression (classes) shrink weights, but set none to zero"
 _OTHERS = {  # names of scikit-learn and statsmodels
@@ -29,27 +28,6 @@ _OTHERS = {  # names of scikit-learn and statsmodels
     "use WidrowHoff (numbers), or Perceptron, Adaline or LogisticRegression (classes), which have "
     "partial_fit": "SGDClassifier SGDRegressor PassiveAggressiveClassifier",
 }
-_PARAMETERS = {  # of other libraries: what to give instead, where a class has the first of it
-    "C": ("alpha", "alpha=1/C is the same penalty, and alpha='auto' chooses one"),
-    "penalty": ("alpha", "the penalty is alpha times the squares of the weights; alpha=0 is none"),
-    "l1_ratio": ("alpha", f"there is no L1 penalty: {_NO_ZEROS}"),
-    "lam": ("alpha", "the penalty is called alpha"),
-    "alphas": ("alpha", "alpha='auto' searches all penalties; Ridge.path(alphas) shows them"),
-    "solver": ("alpha", "the solver is chosen by the size of the data; leave it out"),
-    "class_weight": (
-        "fit_intercept",
-        "LogisticRegression has it; elsewhere give fit(X, y, sample_weight=...), such as "
-        "scikit-learn's compute_sample_weight('balanced', y)",
-    ),
-    "mu": ("eta", "the step is called eta"),
-    "eta0": ("eta", "the step is called eta"),
-    "learning_rate": ("eta", "the step is called eta: a number or a schedule, such as OverK(0.1)"),
-    "n_iter": ("max_iter", "the number of passes is called max_iter"),
-    "epochs": ("max_iter", "the number of passes is called max_iter"),
-    "n": ("taps", "the number of weights is called taps"),
-    "order": ("taps", "the number of weights is called taps"),
-}
-
 _HANDED_DOWN: dict[str, str] = {}
 _TABLES: dict[str, dict[str, str]] = {}  # by package
 
@@ -88,31 +66,11 @@ def classes_in(package: str, base: str) -> dict[str, str]:
     return found
 
 
-class Advises:
-    """A class whose constructor says what to use for a parameter that other libraries have.
-
-    >>> class Step(Advises):
-    ...     def __init__(self, eta=1.0): ...
-    >>> Step(mu=0.5)
-    Traceback (most recent call last):
-    TypeError: Step has no parameter 'mu': the step is called eta.
-    """
-
-    def __new__(cls, *args: Any, **options: Any) -> Self:
-        for name in options.keys() & _PARAMETERS.keys():
-            needs, use = _PARAMETERS[name]
-            own = inspect.signature(cls).parameters
-            if name not in own:
-                instead = f": {use}." if needs in own else f"; it has {', '.join(own) or 'none'}."
-                raise TypeError(f"{cls.__name__} has no parameter {name!r}{instead}")
-        return super().__new__(cls)
-
-
 def handed_down(name: str) -> Any:
-    """A function of a higher room, which the table `_HANDED_DOWN` of `adaline` names.
+    """A function of a higher layer, which the table `_HANDED_DOWN` of `adaline` names.
 
-    Rows of Dask are learned in passes, which belong to `data`; who is given such rows is an
-    estimator, which may not know of that room.
+    Dependency inversion for Dask: `estimators` may not import `data`, but `fit` of a Dask array
+    calls `data.fitting`.
     """
     return getattr(_loaded(_HANDED_DOWN[name]), name)
 

@@ -12,13 +12,14 @@ adaline.parameters.ParameterError: fit_intercept is 'False'; expected True or Fa
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -322,3 +323,46 @@ def one_row(x: Any) -> NDArray[np.float64]:
         raise ParameterError(f"x has shape {sample.shape}; expected (p,), one sample.")
     check_sample(sample)
     return sample.reshape(1, -1)
+
+
+# Parameters of other libraries: what to give instead, where a class has the first of it.
+PARAMETERS_ELSEWHERE = {
+    "C": ("alpha", "alpha=1/C is the same penalty, and alpha='auto' chooses one"),
+    "penalty": ("alpha", "the penalty is alpha times the squares of the weights; alpha=0 is none"),
+    "l1_ratio": ("alpha", "there is no L1 penalty: weights shrink, but none becomes zero"),
+    "lam": ("alpha", "the penalty is called alpha"),
+    "alphas": ("alpha", "alpha='auto' searches all penalties; Ridge.path(alphas) shows them"),
+    "solver": ("alpha", "the solver is chosen by the size of the data; leave it out"),
+    "class_weight": (
+        "fit_intercept",
+        "LogisticRegression has it; elsewhere give fit(X, y, sample_weight=...), such as "
+        "scikit-learn's compute_sample_weight('balanced', y)",
+    ),
+    "mu": ("eta", "the step is called eta"),
+    "eta0": ("eta", "the step is called eta"),
+    "learning_rate": ("eta", "the step is called eta: a number or a schedule, such as OverK(0.1)"),
+    "n_iter": ("max_iter", "the number of passes is called max_iter"),
+    "epochs": ("max_iter", "the number of passes is called max_iter"),
+    "n": ("taps", "the number of weights is called taps"),
+    "order": ("taps", "the number of weights is called taps"),
+}
+
+
+class Advises:
+    """A class whose constructor says what to use for a parameter that other libraries have.
+
+    >>> class Step(Advises):
+    ...     def __init__(self, eta=1.0): ...
+    >>> Step(mu=0.5)
+    Traceback (most recent call last):
+    TypeError: Step has no parameter 'mu': the step is called eta.
+    """
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        for name in options.keys() & PARAMETERS_ELSEWHERE.keys():
+            needs, use = PARAMETERS_ELSEWHERE[name]
+            own = inspect.signature(cls).parameters
+            if name not in own:
+                instead = f": {use}." if needs in own else f"; it has {', '.join(own) or 'none'}."
+                raise TypeError(f"{cls.__name__} has no parameter {name!r}{instead}")
+        return super().__new__(cls)

@@ -18,11 +18,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from adaline import parameters
-from adaline._names import Advises, handed_down
+from adaline._names import handed_down
 from adaline.certificates.statements import delivered
 from adaline.estimators.labels import accuracy
 from adaline.estimators.registry import Declared, Effect, Scatter, Score, Target, demand
-from adaline.parameters import Expected, ParameterError, is_sparse
+from adaline.parameters import Advises, Expected, ParameterError, is_sparse
 from adaline.procedures.steps import Hear
 from adaline.results import Array, Certificate, Fit
 from adaline.sums.rows import as_csr, check_finite, is_dask, linear_values

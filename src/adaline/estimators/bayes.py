@@ -154,7 +154,7 @@ class BayesClassifier(PosteriorClassifier, Declared, ClassifierMixin, BaseEstima
             family = learn_densities(self.densities, groups, labels)
             priors = priors_of(self.priors, labels, np.bincount(index) / len(X))
             self.model_ = BayesModel(classes, family, priors)
-        self._check_costs(len(self.classes_))
+        decisions.checked_costs(self.costs, len(self.classes_))
         return self
 
     def _fit_priors(self, X: Any, y: Any) -> BayesModel:

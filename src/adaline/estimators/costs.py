@@ -67,10 +67,6 @@ class PosteriorClassifier:
             log_p[np.exp(log_p).astype(dtype) == 1] = 0.0  # to agree with predict_proba
         return np.asarray(round_to(log_p, dtype))
 
-    def _check_costs(self, K: int) -> None:
-        if self.costs is not None:
-            decisions.checked_costs(self.costs, K)
-
     def _move_by_costs(self, V: Array) -> Array:
         if self.costs is None:
             return V

@@ -17,6 +17,7 @@ from scipy.special import expit, ndtri
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from adaline import decisions
 from adaline.certificates.statements import delivered
 from adaline.estimators.base import Audience, callbacks, unchanged_on_error
 from adaline.estimators.costs import PosteriorClassifier
@@ -179,7 +180,8 @@ class LogisticRegression(
         weights = weights_by_class(self.class_weight, classes, codes, weights)
         X, _, omega = as_rows(X, None, weights, checked=True)
         require_weight(classes, codes, omega)
-        self._check_costs(len(classes))
+        if self.costs is not None:
+            decisions.checked_costs(self.costs, len(classes))
         self._set_classes(classes)
         small = X.shape[0] * X.shape[1] <= SMALL_TABLE
         with callbacks(self, self.max_iter, "step") as hear:
@@ -242,7 +244,8 @@ class LogisticRegression(
         stream = check_stream_classes(classes, None if first else self.classes_)
         weights = self._weights(sample_weight, X)
         labels, codes = encode(check_labels(y, X.shape[0]), stream, weights)
-        self._check_costs(len(labels))
+        if self.costs is not None:
+            decisions.checked_costs(self.costs, len(labels))
         if isinstance(self.class_weight, str):
             raise ValueError(
                 "class_weight='balanced' needs all rows at once; in a stream give a dict of "

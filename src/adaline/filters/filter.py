@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline._names import Advises
 from adaline.errors import DivergenceError
 from adaline.filters import signals
 from adaline.filters.signals import Signal
@@ -25,6 +24,7 @@ from adaline.parameters import (
     NONE,
     NOT_NEGATIVE,
     NUMBER,
+    Advises,
     count,
     is_number,
     is_whole,
