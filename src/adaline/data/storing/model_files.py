@@ -34,9 +34,7 @@ from adaline.data.storing.records import DAMAGE, Reader, encode, same
 from adaline.errors import DataWarning, ModelFileError, plural
 from adaline.results import Result
 
-FORMAT = 2  # of what the container holds
-HEADER_KEYS = {"content", "format", "model", "encoding", "metadata", "versions"}
-
+HEADER_KEYS = {"content", "model", "encoding", "metadata", "versions"}
 ANSWERS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
 
@@ -174,17 +172,10 @@ def describe(path: str | os.PathLike[str], *, limit: int = LIMIT) -> dict[str, A
     check_path("path", path)
     check_whole("limit", limit, 1)
     data = read_file(path, limit=limit)
-    header, arrays = unpack(data, limit=limit)
-    _check_header(header)
-    model = header["model"]
-    if not isinstance(model, dict) or not {"kind", "name", "content"} <= set(model):
-        raise ModelFileError("The file does not say what it holds.")
-    kind, name, content, reader = model["kind"], model["name"], model["content"], Reader(arrays)
-    if not isinstance(name, str) or not isinstance(kind, str):
-        raise ModelFileError("The file does not name what it holds.")
-    params = content.get("params") if isinstance(content, dict) else None
-    params = params if isinstance(params, dict) else {}
-    with _refusing():
+    header, reader = read_header(data, limit)
+    with refusing():
+        kind, name, content = (header["model"][key] for key in ("kind", "name", "content"))
+        params = content.get("params", {}) if kind == "estimator" else {}
         params = {k: reader.node(part, f"{name}.{k}") for k, part in params.items()}
     return {
         "kind": kind,
@@ -194,7 +185,7 @@ def describe(path: str | os.PathLike[str], *, limit: int = LIMIT) -> dict[str, A
         "metadata": header["metadata"],
         "versions": header["versions"],
         "bytes": len(data),
-        "arrays": {name: (array.dtype.name, array.shape) for name, array in arrays.items()},
+        "arrays": {name: (array.dtype.name, array.shape) for name, array in reader.arrays.items()},
     }
 
 
@@ -208,7 +199,6 @@ def packed(model: Any, encoding: Any = None, metadata: Mapping[str, Any] | None 
     arrays: dict[str, Any] = {}
     header = {
         "content": "model",
-        "format": FORMAT,
         "model": take_apart(model, arrays),
         "encoding": None if encoding is None else encode(encoding.to_dict(), "encoding", arrays),
         "metadata": dict(metadata or {}),
@@ -227,20 +217,27 @@ def packed(model: Any, encoding: Any = None, metadata: Mapping[str, Any] | None 
 
 def unpacked(data: bytes, *, limit: int = LIMIT) -> Any:
     """The model of a file's bytes."""
-    header, arrays = unpack(data, limit=limit)
-    _check_header(header)
-    reader = Reader(arrays)
-    with _refusing():
+    header, reader = read_header(data, limit)
+    with refusing():
         model = put_together(header["model"], reader)
         encoding = None
         if header["encoding"] is not None:
-            encoding = _encoding(reader.node(header["encoding"], "encoding"), model)
+            plain = reader.node(header["encoding"], "encoding")
+            encoding = Encoding.from_dict(plain)
+            if not same(encoding.to_dict(), plain):
+                raise ModelFileError("The file holds an encoding of columns that is none of ours.")
+            expected = getattr(model, "n_features_in_", None)
+            if len(encoding.names) != expected:
+                raise ModelFileError(
+                    f"The encoding gives {len(encoding.names)} columns and the model takes "
+                    f"{expected}."
+                )
         reader.done()
     return model if encoding is None else Prepared(encoding, model)
 
 
 @contextmanager
-def _refusing() -> Iterator[None]:
+def refusing() -> Iterator[None]:
     """Let whatever fails while a model is put together be a ModelFileError."""
     try:
         yield
@@ -252,34 +249,15 @@ def _refusing() -> Iterator[None]:
         ) from error
 
 
-def _check_header(header: dict[str, Any]) -> None:
+def read_header(data: bytes, limit: int) -> tuple[dict[str, Any], Reader]:
+    """The header of a model file, and a reader of its arrays."""
+    header, arrays = unpack(data, limit=limit)
     if header.get("content") != "model":
         raise ModelFileError(f"The file holds a {str(header.get('content'))[:40]!r}, not a model.")
-    if type(header.get("format")) is not int or header["format"] != FORMAT:
-        raise ModelFileError(
-            f"The model has format {str(header.get('format'))[:20]} and this adaline reads "
-            f"{FORMAT}; install a newer adaline."
-        )
-    if set(header) != HEADER_KEYS or not isinstance(header["metadata"], dict):
+    versions = header.get("versions")
+    good = isinstance(versions, dict) and all(type(text) is str for text in versions.values())
+    if not good or set(header) != HEADER_KEYS or not isinstance(header["metadata"], dict):
         raise ModelFileError(
             f"The header has {str(sorted(header))[:200]}; expected {sorted(HEADER_KEYS)}."
         )
-    versions = header["versions"]
-    good = isinstance(versions, dict) and set(versions) == {"adaline", "numpy"}
-    if not good or not all(isinstance(version, str) for version in versions.values()):
-        raise ModelFileError("The header does not say which versions wrote the file.")
-
-
-def _encoding(plain: Any, model: Any) -> Encoding:
-    try:
-        found = Encoding.from_dict(plain)
-    except DAMAGE as error:
-        raise ModelFileError(f"The file holds no encoding of columns: {error}") from None
-    if not same(found.to_dict(), plain):
-        raise ModelFileError("The file holds an encoding of columns that is none of ours.")
-    expected = getattr(model, "n_features_in_", None)
-    if len(found.names) != expected:
-        raise ModelFileError(
-            f"The encoding gives {len(found.names)} columns and the model takes {expected}."
-        )
-    return found
+    return header, Reader(arrays)
