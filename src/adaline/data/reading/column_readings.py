@@ -57,8 +57,8 @@ def as_text(column: Column, na: Sequence[str]) -> Column:
 
 
 def _text_of(value: Any) -> str:
-    whole = isinstance(value, float) and value.is_integer() and abs(value) < 2.0**63
-    return str(int(value) if whole else value)
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2.0**63
+    return str(int(value) if is_whole else value)
 
 
 def without_marks(column: Column, na: Sequence[str]) -> Column:

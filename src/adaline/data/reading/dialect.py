@@ -65,18 +65,19 @@ class Dialect:
 
 
 def recognise_dialect(
-    taste: bytes, whole: bool, usual: str, free: bool, options: ReadingOptions
+    beginning: bytes, complete: bool, usual: str, free: bool, options: ReadingOptions
 ) -> tuple[Dialect, Rows]:
     """The dialect of a file that begins so, and its first rows.
 
-    taste : the first bytes; whole : whether they are all; usual : the separator that the name of
-    the file promises; free : whether blanks may separate text, as they do in .txt and .dat.
+    beginning, complete : the first bytes, and whether they are all.
+    usual : the separator that the name of the file promises.
+    free : whether blanks may separate text, as they do in .txt and .dat.
     """
     windows = options.encoding == "windows-1252"
     if options.encoding is None:
-        windows = is_windows(taste, whole)
-    sample = taste[:SAMPLE_BYTES].removeprefix(codecs.BOM_UTF8)
-    if not whole or len(taste) > SAMPLE_BYTES:
+        windows = is_windows(beginning, complete)
+    sample = beginning[:SAMPLE_BYTES].removeprefix(codecs.BOM_UTF8)
+    if not complete or len(beginning) > SAMPLE_BYTES:
         sample = sample[: sample.rfind(b"\n") + 1] or sample
     lines = Dialect(windows=windows).plain(sample).decode(errors="replace").split("\n")
     if options.skip_rows and options.skip_rows >= len(lines) - 1:
@@ -117,18 +118,18 @@ def recognise_dialect(
     return replace(dialect, decimal=decimal, notes=tuple(notes)), rows
 
 
-def is_windows(taste: bytes, whole: bool) -> bool:
+def is_windows(beginning: bytes, complete: bool) -> bool:
     """Whether bytes are rather Windows-1252 than UTF-8: no UTF-8, and text all the same."""
-    if not whole:  # the end may cut a letter
-        taste = taste[: taste.rfind(b"\n") + 1] or taste[:-4]
+    if not complete:  # the end may cut a letter
+        beginning = beginning[: beginning.rfind(b"\n") + 1] or beginning[:-4]
     try:
-        taste.decode()
+        beginning.decode()
     except UnicodeDecodeError:
-        text = taste.decode(errors="replace")
+        text = beginning.decode(errors="replace")
         wrong = text.count("�")
         right = sum(letter > "\x7f" for letter in text) - wrong
         # Mostly UTF-8 is damaged UTF-8, and control characters are no text: both are refused.
-        return right < wrong and _CONTROL.search(taste) is None
+        return right < wrong and _CONTROL.search(beginning) is None
     return False
 
 

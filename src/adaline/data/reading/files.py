@@ -160,12 +160,12 @@ def _with_the_same_columns(parts: Sequence[Source], paths: Sequence[str]) -> lis
                     f"{usual[column]}; all {what} need the same."
                 )
             texts.append(column)
-    found = []
+    aligned = []
     for part in parts:
         if list(part.names) != list(first.names):
             part = part.with_columns(first.names) or part
-        found.append(part.reread(texts) if texts else part)
-    return found
+        aligned.append(part.reread(texts) if texts else part)
+    return aligned
 
 
 def _placed(block: Block, where: str) -> Block:

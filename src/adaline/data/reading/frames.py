@@ -185,8 +185,8 @@ def arrow_column(values: Sequence[Any]) -> tuple[Any, tuple[str, ...]]:
 
 def as_text(value: Any) -> str:
     """A value as people write it: 3 and not 3.0."""
-    whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
-    return str(int(value) if whole else value)
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    return str(int(value) if is_whole else value)
 
 
 def _strays(values: Sequence[Any]) -> tuple[str, ...]:

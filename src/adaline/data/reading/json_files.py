@@ -28,19 +28,19 @@ class NdjsonSource(TextSource):
     def __init__(self, path: str, columns: Sequence[str] | None, rows: int | None):
         arrow("NDJSON files")
         self.name, self.text = existing(path), Text(path, quotes=False)
-        taste = self.text.take(0, TASTE)
-        taste = taste[: taste.rfind(b"\n") + 1] or taste
-        self.text.check(taste, 0)
-        if not taste.strip():
+        beginning = self.text.take(0, TASTE)
+        beginning = beginning[: beginning.rfind(b"\n") + 1] or beginning
+        self.text.check(beginning, 0)
+        if not beginning.strip():
             raise DataError(f"{path}: there are no rows; a fit needs an object a line.")
-        types = self._types(taste)
+        types = self._types(beginning)
         names = checked_names(list(types), path)
         self.names = tuple(names[j] for j in chosen(columns, names, path))
         self.layout = tuple((name, types[name]) for name in self.names)
         self.kinds = tuple(kind_of_type(types[name]) for name in self.names)
-        self.chunk = piece_bytes(rows, taste, CHUNK)
+        self.chunk = piece_bytes(rows, beginning, CHUNK)
 
-    def _types(self, taste: bytes) -> dict[str, Any]:
+    def _types(self, beginning: bytes) -> dict[str, Any]:
         """Names and types; whole numbers may become others later, so all are float64.
 
         What Arrow takes for times stays text, which a notation reads, as in any other text.
@@ -48,7 +48,7 @@ class NdjsonSource(TextSource):
         import pyarrow as pa
 
         types = {}
-        for field in self._table(taste, 0).schema:
+        for field in self._table(beginning, 0).schema:
             number = pa.types.is_integer(field.type) or pa.types.is_null(field.type)
             time = pa.types.is_temporal(field.type)
             types[field.name] = pa.float64() if number else pa.string() if time else field.type

@@ -312,8 +312,8 @@ def _patterns(notation: str) -> list[re.Pattern[str]]:
     unit, marks, letters = _parts(notation)
     if marks:
         thousands, decimal = _MARK[marks[0]], _MARK[marks[1]]
-        whole = rf"(?:[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+|\d+)"
-        digits, decimals = rf"{whole}(?:{decimal}\d+)?|{decimal}\d+", rf"{whole}{decimal}\d+"
+        integer = rf"(?:[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+|\d+)"
+        digits, decimals = rf"{integer}(?:{decimal}\d+)?|{decimal}\d+", rf"{integer}{decimal}\d+"
     else:
         digits = r"\d+(?:\.\d*)?|\.\d+" if unit else r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
         decimals = r"\d*\.\d+"

@@ -95,8 +95,8 @@ def _fill_down(cells: list[list[Any]], merged: Iterable[Any], start: tuple[int, 
 
 def _is_title(row: list[Any]) -> bool:
     """One cell of text in a row that has room for more."""
-    there = [value for value in row if value != ""]
-    return len(there) == 1 and len(row) > 1 and isinstance(there[0], str)
+    filled = [value for value in row if value != ""]
+    return len(filled) == 1 and len(row) > 1 and isinstance(filled[0], str)
 
 
 def _value(cell: Any) -> Any:
@@ -110,8 +110,8 @@ def _check(path: str) -> None:
         with zipfile.ZipFile(path) as packed:
             members = packed.infolist()
             check_growth(members, path, "Save it as CSV if it is not.")
-            whole = sum(member.file_size for member in members)
-            refuse_beyond_memory(GROWTH * whole, f"{path}: its sheets", "Save them as CSV.")
+            unpacked = sum(member.file_size for member in members)
+            refuse_beyond_memory(GROWTH * unpacked, f"{path}: its sheets", "Save them as CSV.")
             for member in members:
                 if member.filename.lower().endswith(".xml"):
                     _check_cells(packed, member, path)

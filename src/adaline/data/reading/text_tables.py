@@ -68,41 +68,43 @@ class TextTable(TextSource):
         # Windows-1252 is decoded block by block, any other encoding as the file is read.
         decoded = None if options.encoding in (None, "utf-8", "windows-1252") else options.encoding
         self.text = Text(existing(path), True, decoded, self.name)
-        taste = self.text.take(0, HEAD_BYTES)
-        if not taste:
+        beginning = self.text.take(0, HEAD_BYTES)
+        if not beginning:
             raise DataError(f"{self.name}: the file is empty; it needs column names and rows.")
-        if b"\n" not in taste and b"\r" in taste:
+        if b"\n" not in beginning and b"\r" in beginning:
             self.text.returns = True
-            taste = self.text.take(0, HEAD_BYTES)
-        self._study(taste, separator, options, blanks)
+            beginning = self.text.take(0, HEAD_BYTES)
+        self._study(beginning, separator, options, blanks)
         self._choose(options.columns)
-        self.chunk = piece_bytes(options.rows, taste[self.begin :], CHUNK)
+        self.chunk = piece_bytes(options.rows, beginning[self.begin :], CHUNK)
 
-    def _study(self, taste: bytes, usual: str, options: ReadingOptions, blanks: bool) -> None:
+    def _study(self, beginning: bytes, usual: str, options: ReadingOptions, blanks: bool) -> None:
         """Find out how the text is written, and the names and kinds of all its columns."""
-        whole = len(taste) < HEAD_BYTES
-        self.dialect, sample = recognise_dialect(taste, whole, usual, blanks, options)
+        complete = len(beginning) < HEAD_BYTES
+        self.dialect, sample = recognise_dialect(beginning, complete, usual, blanks, options)
         self.notation = "number" if self.dialect.decimal == "." else "number .,"
         self.settled = options.decimal is not None
-        lines = taste if whole else taste[: taste.rfind(b"\n") + 1]
+        lines = beginning if complete else beginning[: beginning.rfind(b"\n") + 1]
         self.text.check(lines, 0, utf8=not self.dialect.windows)
-        start = len(BOM_UTF8) if taste.startswith(BOM_UTF8) else 0
+        start = len(BOM_UTF8) if beginning.startswith(BOM_UTF8) else 0
         for _ in range(self.dialect.skipped):
-            start = taste.find(b"\n", start) + 1
-        end, self.first = self._first_line(taste[start:])
+            start = beginning.find(b"\n", start) + 1
+        end, self.first = self._first_line(beginning[start:])
         self.header = read_header(self.first, sample[1:], self.dialect, options.header)
         self.begin = start if self.header.is_data else start + end
         self.fields = self.header.names + ("",) * self.header.trailing
         width = len(self.fields)
         below = (
-            find_footnotes(taste[self.begin :], self.dialect.separator, width) if whole else None
+            find_footnotes(beginning[self.begin :], self.dialect.separator, width)
+            if complete
+            else None
         )
         self.end = None if below is None else self.begin + below.end
-        self.names_line = self.dialect.plain(taste[start : start + end - 1]).rstrip(b"\r")
+        self.names_line = self.dialect.plain(beginning[start : start + end - 1]).rstrip(b"\r")
         self.names_again = None
         if not self.header.is_data:
             self.names_again = find_repeated_names(self.names_line, self.first)
-        body = self.dialect.plain(taste[self.begin : self.end])
+        body = self.dialect.plain(beginning[self.begin : self.end])
         notes = [*self.dialect.notes]
         if self.text.encoding is not None and options.encoding is None:
             notes.append(self.text.encoding.upper())
@@ -113,31 +115,31 @@ class TextTable(TextSource):
         notes += note_on_repeated_names(body, self.names_again, line)
         notes += [] if below is None else [below.note()]
         body = without_names(body, self.names_line, self.names_again)
-        rows = self._first_rows(body, whole)
-        if whole and not options.keep_total:
-            notes += self._leave_out_total(taste, body)
+        rows = self._first_rows(body, complete)
+        if complete and not options.keep_total:
+            notes += self._leave_out_total(beginning, body)
         self.notes, decimal = tuple(notes), self.dialect.decimal
         columns = ([row[j] for row in rows if j < len(row)] for j in range(width))
         self.all_kinds = tuple(kind_of(column, decimal) for column in columns)
 
-    def _first_line(self, taste: bytes) -> tuple[int, list[str]]:
+    def _first_line(self, beginning: bytes) -> tuple[int, list[str]]:
         """Where the first line ends, and the fields in it."""
         end, quotes = -1, 1
         while quotes % 2:
-            end = taste.find(b"\n", end + 1)
+            end = beginning.find(b"\n", end + 1)
             if end < 0:
                 raise DataError(
                     f"{self.name}: there is no line after the column names; a file needs rows."
                 )
-            quotes = taste.count(b'"', 0, end)
-        line = self.dialect.plain(taste[:end]).decode().rstrip("\r")
+            quotes = beginning.count(b'"', 0, end)
+        line = self.dialect.plain(beginning[:end]).decode().rstrip("\r")
         try:
             names = next(csv.reader([line], delimiter=self.dialect.separator), [""])
         except csv.Error as error:
             raise DataError(f"{self.name}: line 1 has no column names: {error}.") from None
         return end + 1, [name.strip() for name in names]
 
-    def _first_rows(self, body: bytes, whole: bool) -> list[list[str]]:
+    def _first_rows(self, body: bytes, complete: bool) -> list[list[str]]:
         """The fields of the first rows."""
         lines = self._rows_in(body, errors="replace")
         try:
@@ -145,7 +147,7 @@ class TextTable(TextSource):
         except csv.Error as error:
             line = self.text.line(self.begin) + lines.line_num
             raise DataError(f"{self.name}: near line {line} this is no CSV: {error}.") from None
-        rows = rows if whole or len(rows) < 2 else rows[:-1]  # the last one may be cut
+        rows = rows if complete or len(rows) < 2 else rows[:-1]  # the last one may be cut
         if not rows:
             raise DataError(f"{self.name}: there are column names and no rows; a fit needs rows.")
         return rows
@@ -154,13 +156,13 @@ class TextTable(TextSource):
         text = io.StringIO(data.decode(errors=errors), newline="")
         return csv.reader(text, delimiter=self.dialect.separator, strict=strict)
 
-    def _leave_out_total(self, taste: bytes, body: bytes) -> list[str]:
+    def _leave_out_total(self, beginning: bytes, body: bytes) -> list[str]:
         """End the table before a last row of totals, with a note."""
-        last = taste.rfind(b"\n", self.begin, len(taste[: self.end].rstrip())) + 1
+        last = beginning.rfind(b"\n", self.begin, len(beginning[: self.end].rstrip())) + 1
         with suppress(csv.Error):
             rows = [row for row in self._rows_in(body, "replace") if row]
             note = note_on_total(self.fields, rows, f"line {self.text.line(last)}")
-            if note and taste.count(b'"', last) % 2 == 0:
+            if note and beginning.count(b'"', last) % 2 == 0:
                 self.end = last
                 return [note]
         return []
