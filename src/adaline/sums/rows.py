@@ -33,6 +33,7 @@ BLOCK = 2**16  # numbers in a block: half a megabyte stays in the cache of a cor
 TALLEST = 2048  # rows of a block whose products BLAS computes; more do not make it faster
 LARGEST_EXPONENT = 1020  # columns can be multiplied by 2^1020; 2^1024 is no number
 SAFE_EXPONENT = 150  # squares of numbers within 2^±150 stay far inside float64's range
+HEAD = 64  # first rows, which show of most columns that they are not tiny
 HEAVY = 0.25  # share of all weight from which a row is nearer to the mean than the other rows'
 LANES = double_double.LANES
 MOST_SUMS = 2**16  # numbers of the sums of a pass: more targets take one more, but stay in cache
@@ -278,6 +279,12 @@ class Rows:
 
     def exponents(self) -> NDArray[np.int64]:
         """Powers of two of columns of X and Y whose squares may leave float64's range; else 0."""
+        small, flat = 2.0**-SAFE_EXPONENT, (self.X.data if self.sparse else self.X).ravel(order="K")
+        first = np.abs(np.hstack([self.dense(slice(HEAD)), self.Y[:HEAD]]))
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = float(flat @ flat) + float(np.vdot(self.Y, self.Y))
+        if squares < small**-2 and (first > small).any(axis=0).all():
+            return np.zeros(first.shape[1], dtype=np.int64)
         top = np.zeros(self.p)
         if self.sparse and self.n:
             top = np.asarray(abs(self.X).max(axis=0).todense(), dtype=np.float64).ravel()
