@@ -117,8 +117,8 @@ class Matrix(Metric):
         return len(self.A) > self.q
 
     def length(self, G: Array) -> float:
-        found = length(G.ravel() @ self.A) if self.joint else length(lengths(G @ self.A))
-        return sqrt(self.factor) * found
+        size = length(G.ravel() @ self.A) if self.joint else length(lengths(G @ self.A))
+        return sqrt(self.factor) * size
 
     def doubt(self, rounding: Array, K: int) -> float:
         if self.joint:
@@ -308,54 +308,54 @@ def metrics(
         yield matrix(problem, "least")
 
 
-def optimality(found: Distance | None, sums: Sums, theta: Array, rows: ScaledRows) -> Certificate:
+def optimality(proof: Distance | None, sums: Sums, theta: Array, rows: ScaledRows) -> Certificate:
     """What is proven of weights for the columns of X, which are theta scale and b - theta'shift."""
     scale, away, unit, w = rows.scale, np.abs(rows.shift), rows.unit, theta[:, :-1]
     with np.errstate(invalid="ignore", over="ignore"):
         slope = (sums.g[:, :-1] + sums.g[:, -1:] * rows.shift) / scale
         steepness = hypot(length(slope), length(sums.g[:, -1])) * unit
     evidence = {"gradient_norm": steepness, "value": sums.f * unit}
-    if found is None:
+    if proof is None:
         return Certificate(
             "unproven",
             f"the curvature is singular to rounding, so that the gradient (norm {steepness:.1e}) "
             "proves no distance from the minimum.",
             evidence,
         )
-    each = found.metric.deviations()
+    each = proof.metric.deviations()
     with np.errstate(invalid="ignore", over="ignore"):
         far = each[:, :-1] * scale
-        coef = found.delta * far.max(axis=0) + 2 * UNIT * np.abs(w * scale).max(axis=0) + TINIEST
-        bias = found.delta * float((each[:, -1] + each[:, :-1] @ away).max())
+        coef = proof.delta * far.max(axis=0) + 2 * UNIT * np.abs(w * scale).max(axis=0) + TINIEST
+        bias = proof.delta * float((each[:, -1] + each[:, :-1] @ away).max())
         bias += (rows.q + 1) * UNIT * float((np.abs(w) @ away).max()) + rows.q * TINIEST
         # Of all classes together: each has the deviations of one matrix, or its own.
-        together = length(far) if isinstance(found.metric, Matrix) else float(far.max())
-        whole = found.delta * together + 2 * UNIT * length(w * scale) + rows.q * TINIEST
+        together = length(far) if isinstance(proof.metric, Matrix) else float(far.max())
+        apart = proof.delta * together + 2 * UNIT * length(w * scale) + rows.q * TINIEST
         if len(theta) > 1:
             # What all classes share is nothing at the minimum; here rounding has left this much.
             shared = np.abs((w * scale).mean(axis=0))
-            coef, whole = coef + shared, whole + sqrt(len(theta)) * length(shared)
+            coef, apart = coef + shared, apart + sqrt(len(theta)) * length(shared)
         stiff = hypot(length(far), length(each[:, -1]))
         convexity = (1.0 / stiff) / stiff * unit if stiff > 0.0 else inf
     evidence |= {
-        "newton_decrement": found.nu * sqrt(unit),
-        "self_concordance": found.rho / sqrt(unit),
+        "newton_decrement": proof.nu * sqrt(unit),
+        "self_concordance": proof.rho / sqrt(unit),
         "strong_convexity": convexity,
-        "distance_bound": whole,
+        "distance_bound": apart,
         "coef_bound": coef,
         "intercept_bound": bias,
     }
-    if not found.proven:
+    if not proof.proven:
         return Certificate(
             "unproven",
             f"how far the minimum is cannot be proven: the gradient has norm {steepness:.1e}, too "
-            f"large for the curvature here (rho nu = {found.rho * found.nu:.1e}, and it must be "
+            f"large for the curvature here (rho nu = {proof.rho * proof.nu:.1e}, and it must be "
             "below 1).",
             evidence,
         )
     return Certificate(
         "optimal",
-        f"the weights are within {whole:.1e} of those that minimise the (penalised) loss, "
+        f"the weights are within {apart:.1e} of those that minimise the (penalised) loss, "
         f"|w - w*|, and the bias is within {bias:.1e}.",
         evidence,
     )

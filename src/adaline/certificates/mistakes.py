@@ -53,8 +53,13 @@ def mistake_bound(X: Any, y: ArrayLike, w: ArrayLike, b: float | None = None) ->
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError as error:
         raise named(error, "y") from None
-    whole = labels.dtype.kind != "f" or bool(np.all(classes == np.rint(classes)))
-    if len(classes) != 2 or labels.shape != (X.shape[0],) or not whole or labels.dtype.kind in "cV":
+    integral = labels.dtype.kind != "f" or bool(np.all(classes == np.rint(classes)))
+    if (
+        len(classes) != 2
+        or labels.shape != (X.shape[0],)
+        or not integral
+        or labels.dtype.kind in "cV"
+    ):
         raise ValueError(
             f"X has {X.shape[0]} rows and y has {labels.size} labels of {len(classes)} classes; "
             "the bound is for two classes, one label a sample."

@@ -51,11 +51,11 @@ def dual_start(objective: Objective, gap: float) -> Array:
         pull = max(rows.n / FOLLOWED, 1.0) / curvature if rows.intercept else 0.0
         b[1] = lam @ t if rows.intercept else 0.0
         order = random.permutation(rows.n)
-        found = kernels.dual_pass(*entries, t, omega, squares, order, alpha, pull, b, u, lam, z)
+        now = kernels.dual_pass(*entries, t, omega, squares, order, alpha, pull, b, u, lam, z)
         b[0] += pull * b[1]
-        if not np.isfinite(found) or found <= gap or (k > 3 and found > SLOW * before):
+        if not np.isfinite(now) or now <= gap or (k > 3 and now > SLOW * before):
             break
-        before = found
+        before = now
         curvature = float(lam @ (1.0 - lam / np.where(omega > 0.0, omega, 1.0)))
         curvature = max(curvature, 1e-16 * rows.weight)
     theta = rows.theta(z[None] / alpha, b[:1])

@@ -121,8 +121,8 @@ def batch(
 
     The steps are the start, every pass, and the way back to the best weights, if there is one.
     """
-    here = Learning(state, X, Y)
-    yield 0, here
+    learning = Learning(state, X, Y)
+    yield 0, learning
     perceptron = state.is_perceptron
     total = float(omega.sum()) if len(omega) else float(X.shape[0])
     steps = AutomaticSteps(state, X, omega) if isinstance(state.recipe.schedule, Auto) else None
@@ -136,17 +136,17 @@ def batch(
             return diverged(k, bound)
         saved, loss = state.copy(), sums.loss / total
         if steps is not None:
-            here.change = steps.change(state.last, sums.G / total, loss)
+            learning.change = steps.change(state.last, sums.G / total, loss)
         else:
             eta = state.recipe.schedule(state.seen, 1)[0]  # type: ignore[operator]
-            here.change = eta * (sums.G if perceptron else sums.G / total)
-        rests = sums.wrong == 0 if perceptron else not here.change.any()
+            learning.change = eta * (sums.G if perceptron else sums.G / total)
+        rests = sums.wrong == 0 if perceptron else not learning.change.any()
         # A loss that grows is not at rest: it will be caught when it has exploded.
         stalled = stalled + 1 if least * (1.0 - tol) <= sums.loss <= 2.0 * least else 0
-        count_pass(state, here.change, sums)
+        count_pass(state, learning.change, sums)
         if not rests:
-            state.last[:] += here.change
-        enough = yield k, here
+            state.last[:] += learning.change
+        enough = yield k, learning
         if rests:
             return Outcome(k, f"pass {k} found no error to correct.", True)
         is_solved = state.is_solved(loss, tol)
@@ -155,10 +155,10 @@ def batch(
         if not (is_solved or is_stalled or enough or k == max_iter):
             continue
         if steps is not None:  # end where the loss was least
-            here.change, loss = steps.at - state.last, steps.best
+            learning.change, loss = steps.at - state.last, steps.best
             state.last[:] = steps.at
-            if here.change.any():
-                yield k, here
+            if learning.change.any():
+                yield k, learning
         if is_solved:
             return Outcome(k, f"the mean squared error in pass {k} is below tol.", True)
         if is_stalled:

@@ -246,12 +246,12 @@ def descend(state: State, goal: float, max_iter: int, tol: float = inf) -> Steps
 
 def search_line(problem: Problem, state: State, d: Array, want: Want) -> tuple[Array, Sums] | None:
     """Halve the step until f decreases as the slope predicts (Armijo), up to its rounding."""
-    here, slope, size = state.sums, inner(state.sums.g, d), 1.0
-    noise = 64.0 * UNIT * (here.size + problem.weight * UNIT)
+    start, slope, size = state.sums, inner(state.sums.g, d), 1.0
+    noise = 64.0 * UNIT * (start.size + problem.weight * UNIT)
     for _ in range(HALVINGS):
         theta = state.theta + size * d
         there = problem.sums(theta, want)
-        enough = there.f <= here.f + SUFFICIENT_DECREASE * size * slope + noise
+        enough = there.f <= start.f + SUFFICIENT_DECREASE * size * slope + noise
         if enough and np.isfinite(there.g).all():
             return theta, there
         size *= 0.5 if isfinite(there.f) else 0.1

@@ -81,8 +81,8 @@ def best_penalty(objective: Objective, max_iter: int) -> tuple[list[Penalty], Ar
             search.refine()
     searches.sort(key=_Search.least)
     searches[0].refine()
-    found = [(s.middle * 10.0 ** (s.best() + d), s.units) for s in searches for d in (0, 1, 2, 4)]
-    return found, searches[0].theta() if rows is objective else None
+    ranked = [(s.middle * 10.0 ** (s.best() + d), s.units) for s in searches for d in (0, 1, 2, 4)]
+    return ranked, searches[0].theta() if rows is objective else None
 
 
 def scatters(objective: Objective) -> Array:
@@ -100,8 +100,8 @@ def scatters(objective: Objective) -> Array:
     G = G[:, :-1]
     about = G[1] ** 2 / rows.weight if rows.intercept else 0.0
     with np.errstate(over="ignore"):
-        found = np.maximum(G[0] - about, 0.0) / rows.scale / rows.scale * rows.unit
-    return np.asarray(found)
+        scatter = np.maximum(G[0] - about, 0.0) / rows.scale / rows.scale * rows.unit
+    return np.asarray(scatter)
 
 
 def _units(objective: Objective) -> list[Array | None]:
@@ -165,15 +165,17 @@ class _Search:
     def score(self, decade: float) -> float:
         """The loss at the penalty middle * 10**decade."""
         if decade not in self.scores:
-            here = self._at(decade)
+            problem = self._at(decade)
             near = min(self.thetas, key=lambda d: abs(d - decade), default=None)
-            start = here.loss.start(here.rows, here.K) if near is None else self.thetas[near]
-            goal = NEARNESS * float(np.sqrt(here.weight))
-            state = begin(here, start, goal)
+            start = (
+                problem.loss.start(problem.rows, problem.K) if near is None else self.thetas[near]
+            )
+            goal = NEARNESS * float(np.sqrt(problem.weight))
+            state = begin(problem, start, goal)
             ended = finished(descend(state, goal, self.max_iter))
-            found = leave_one_out(here, state.theta) if ended == "converged" else np.inf
-            self.scores[decade] = found if np.isfinite(found) else np.inf
-            if np.isfinite(found):
+            loss = leave_one_out(problem, state.theta) if ended == "converged" else np.inf
+            self.scores[decade] = loss if np.isfinite(loss) else np.inf
+            if np.isfinite(loss):
                 self.thetas[decade] = state.theta
         return self.scores[decade]
 
@@ -197,8 +199,8 @@ class _Search:
         last = max(LEAST, np.log10(WEAKEST / (rows.weight * rows.unit)))
         most = np.inf if self.back else WORSE - (K * rows.n * rows.q > LARGE)
         while decade >= last and worse < most and least > nothing:
-            here = self.score(decade)
-            worse, least, decade = worse + 1 if here >= least else 0, min(here, least), decade - 1
+            score = self.score(decade)
+            worse, least, decade = worse + 1 if score >= least else 0, min(score, least), decade - 1
         decade = first
         while self.best() == decade < LARGEST:
             decade += 1

@@ -307,8 +307,8 @@ def sequential(
     last one. `bound` is said of rates that diverged. The steps are the start, every block of rows,
     of one row each with `note`, and every pass.
     """
-    here = Learning(state, X, Y)
-    yield 0, here
+    learning = Learning(state, X, Y)
+    yield 0, learning
     perceptron = state.is_perceptron
     weight = float(omega.sum()) if len(omega) else float(len(Y))
     squares = 0.0 if perceptron else float(np.sum(Y * Y))
@@ -319,17 +319,17 @@ def sequential(
         saved = state.copy()
         made, loss = state.corrections, state.loss
         try:
-            for here.rows in blocks(X, rng, note):
-                learn(state, X, Y, omega, here.rows)
-                yield k - 1, here
+            for learning.rows in blocks(X, rng, note):
+                learn(state, X, Y, omega, learning.rows)
+                yield k - 1, learning
         except BaseException:
             state.restore(saved)
             raise
-        here.rows, made, loss = (), state.corrections - made, state.loss - loss
+        learning.rows, made, loss = (), state.corrections - made, state.loss - loss
         if not np.isfinite(state.theta).all() or loss > highest > 0:
             state.restore(saved)
             return diverged(k, bound)
-        enough = yield k, here
+        enough = yield k, learning
         if perceptron and made == 0:
             return Outcome(k, f"pass {k} made no correction.", True)
         if limit is not None and k >= FIRST_PASSES and limit.relative() <= tol:

@@ -27,10 +27,10 @@ def finished(steps: Steps[R], hear: Hear | None = None) -> R:
     try:
         while True:
             try:
-                done, here = steps.send(enough)
+                done, state = steps.send(enough)
             except StopIteration as end:
                 return end.value  # type: ignore[no-any-return]
-            enough = hear is not None and hear(done, here)
+            enough = hear is not None and hear(done, state)
     except KeyboardInterrupt as stop:
         try:
             steps.throw(stop)
