@@ -253,9 +253,8 @@ def _ending(path: str, format: str | None) -> str:
             return ending
     existing(path)
     given = format or os.path.splitext(path)[1]
-    alike = difflib.get_close_matches(given.lower(), FORMATS, 1, 0.8)
-    typo = bool(alike) and not alike[0].startswith(given.lower())  # but .xls is no .xlsx
-    hint = f"did you mean {alike[0]}? Or " if typo else ""
+    alike = difflib.get_close_matches(given.lower(), FORMATS, 1, 0.9)  # .xls is no .xlsx
+    hint = f"did you mean {alike[0]}? Or " if alike else ""
     raise DataError(
         f"{path}: the ending {given!r} is of no format that can be read; {hint}save the table as "
         f".xlsx or .csv, or as one of {', '.join(_KNOWN)} (text also with {', '.join(ENDINGS)})",
