@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.io import wavfile
 
-from adaline.data.outputs import Output, write_atomically
+from adaline.data.outputs import open_output, write_atomically
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes and modes of POSIX")
 
@@ -26,7 +26,7 @@ def ready(command, pumps, tmp_path, rng):
 
 
 WRITERS = {
-    "model": ("out.adaline", ["fit", "PUMPS", "-t", "failed", "-o"], b"ADALINE1"),
+    "model": ("out.adaline", ["fit", "PUMPS", "-t", "failed", "-o"], b"ADALINE"),
     "report": ("out.html", ["fit", "PUMPS", "-t", "failed", "--report"], b"<!DOCTYPE"),
     "csv": ("out.csv", ["predict", "m.adaline", "PUMPS", "-o"], b"prediction,"),
     "tsv": ("out.tsv", ["predict", "m.adaline", "PUMPS", "-o"], b"prediction\t"),
@@ -193,7 +193,7 @@ def test_a_private_file_is_private_while_it_is_written_too(tmp_path):
     path = tmp_path / "secret"
     path.write_bytes(b"old")
     path.chmod(0o600)
-    with Output(path) as file:
+    with open_output(path) as file:
         (draft,) = set(os.listdir(tmp_path)) - {"secret"}
         assert stat.S_IMODE((tmp_path / draft).stat().st_mode) == 0o600
         file.write(b"new")

@@ -18,7 +18,7 @@ from adaline.cli.options import Common, Count
 from adaline.cli.printing import Answer, Progress
 from adaline.cli.tables import require_writable
 from adaline.data import blocks
-from adaline.data.outputs import Output
+from adaline.data.outputs import open_output
 from adaline.evaluation.words import name, number, plural
 from adaline.filters import WienerFilter, noise_filter, noise_reduction
 from adaline.filters.cancelling import reference_delay
@@ -157,7 +157,7 @@ def _write_wav(path: str, like: Any, samples: Any) -> int:
         data = np.clip(scaled, -32768, 32767).astype("<i2")
     if data.nbytes > MOST_BYTES:
         raise ValueError(f"{path}: a wav file holds at most 4 GB; cut the recording.")
-    with Output(path) as file:
+    with open_output(path) as file:
         wavfile.write(file, like.rate, data if data.shape[1] > 1 else data[:, 0])
         file.flush()
     return clipped

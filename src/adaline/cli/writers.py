@@ -18,7 +18,7 @@ from typing import Any, cast
 from adaline.cli.errors import UsageError
 from adaline.cli.options import suggest
 from adaline.cli.printing import strict
-from adaline.data.outputs import Output
+from adaline.data.outputs import open_output
 from adaline.evaluation.words import plain
 
 _FORMATS = {"csv": "csv", "tsv": "tsv", "tab": "tsv", "ndjson": "ndjson", "jsonl": "ndjson"}
@@ -39,7 +39,7 @@ def open_writer(
         raise UsageError(f"--out {path!r}: unknown ending; {similar} Or give --format.")
     if chosen == "parquet" and path == "-":
         raise UsageError("Parquet cannot be written to stdout; give --out FILE.parquet.")
-    with nullcontext(open_stdout()) if path == "-" else Output(path) as output:
+    with nullcontext(open_stdout()) if path == "-" else open_output(path) as output:
         is_wrapped = path != "-" and chosen != "parquet"
         text: Any = output
         if is_wrapped:

@@ -1,6 +1,6 @@
 """Files as a whole: written completely or not at all, and read up to a limit.
 
-`Output` writes a random name beside the target, which nobody can have planted, syncs it, and
+`open_output` writes a random name beside the target, which nobody can have planted, syncs it, and
 renames it over the target. Pipes, terminals and what `/dev/stdout` stands for are written into.
 Everything that adaline writes goes through it: models, checkpoints, predictions, reports.
 """
@@ -15,8 +15,9 @@ import secrets
 import shutil
 import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from adaline.errors import ModelFileError
 
@@ -27,7 +28,8 @@ _OPEN_ALREADY = re.compile(r"/dev/(fd/.*|stdin|stdout|stderr)|/proc/[^/]+(/task/
 _Path = str | os.PathLike[str]
 
 
-class Output:
+@contextlib.contextmanager
+def open_output(path: _Path, previous: _Path | None = None) -> Iterator[IO[bytes]]:
     """Bytes into a file that appears complete when the block ends, or stays as it was on an error.
 
     An existing file keeps its mode, and a new one has what the umask leaves. A link stays a link:
@@ -45,91 +47,66 @@ class Output:
     --------
     >>> import tempfile, os
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with Output(os.path.join(folder, "numbers.txt")) as file:
+    ...     with open_output(os.path.join(folder, "numbers.txt")) as file:
     ...         _ = file.write(b"1 2 3")
     ...     os.listdir(folder)
     ['numbers.txt']
     """
-
-    def __init__(self, path: _Path, previous: _Path | None = None) -> None:
-        self.path, self.previous = os.fspath(path), previous
-        self._existing = _writable_status(self.path)
-        self._sink: IO[bytes] | None = None  # what takes the bytes at the end: a pipe, a terminal
-        self._temporary: Path | None = None
-
-    def __enter__(self) -> IO[bytes]:
-        existing = self._existing
-        if existing and (not stat.S_ISREG(existing.st_mode) or _is_open_already(self.path)):
-            self._sink = open(self.path, "wb")
-            self.file: IO[bytes] = tempfile.TemporaryFile()
-            return self.file
-        self._target = Path(os.path.realpath(self.path))  # a link stays a link
-        name = f".{self._target.name[:60]}.{secrets.token_hex(8)}.tmp"
-        temporary = self._target.with_name(name)
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
-        for extra in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"):
-            flags |= getattr(os, extra, 0)
-        with self._named_errors():
-            # What replaces a private file is never readable by others, even while it is written.
-            handle = os.open(temporary, flags, 0o600 if existing else 0o666)
-        self._temporary = temporary
-        self.file = os.fdopen(handle, "w+b")
-        return self.file
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    existing = _writable_status(os.fspath(path))
+    if existing and (not stat.S_ISREG(existing.st_mode) or _is_open_already(os.fspath(path))):
+        with open(path, "wb") as sink, tempfile.TemporaryFile() as file:
+            yield file
+            file.seek(0)
+            shutil.copyfileobj(file, sink, 2**20)
+        return
+    target = Path(os.path.realpath(path))  # a link stays a link
+    temporary = target.with_name(f".{target.name[:60]}.{secrets.token_hex(8)}.tmp")
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
+    for extra in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"):
+        flags |= getattr(os, extra, 0)
+    with _naming(path):
+        # What replaces a private file is never readable by others, even while it is written.
+        handle = os.open(temporary, flags, 0o600 if existing else 0o666)
+    try:
+        with os.fdopen(handle, "w+b") as file:
+            yield file
+            file.flush()
+            if existing:
+                _copy_rights(existing, handle)
+            os.fsync(handle)
+        if previous is not None and target.exists():
+            os.replace(target, previous)  # a crash now leaves the previous file
+        with _naming(path):  # Windows replaces no file that another program holds open
+            os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # not all systems can sync a directory
+        directory = os.open(target.parent, os.O_RDONLY)
         try:
-            if kind is None:
-                self._finish()
+            os.fsync(directory)
         finally:
-            for file in (self.file, self._sink):
-                if file is not None:
-                    with contextlib.suppress(OSError):
-                        file.close()
-            if self._temporary is not None:
-                self._temporary.unlink(missing_ok=True)
+            os.close(directory)
 
-    def _finish(self) -> None:
-        self.file.flush()
-        if self._sink is not None:
-            self.file.seek(0)
-            shutil.copyfileobj(self.file, self._sink, 2**20)
-            self._sink.flush()
-            return
-        assert self._temporary is not None
-        if self._existing is not None:
-            _copy_rights(self._existing, self.file.fileno())
-        os.fsync(self.file.fileno())
-        self.file.close()
-        if self.previous is not None and self._target.exists():
-            os.replace(self._target, self.previous)  # a crash now leaves the previous file
-        with self._named_errors():  # Windows replaces no file that another program holds open
-            os.replace(self._temporary, self._target)
-        self._temporary = None
-        with contextlib.suppress(OSError):  # not all systems can sync a directory
-            directory = os.open(self._target.parent, os.O_RDONLY)
-            try:
-                os.fsync(directory)
-            finally:
-                os.close(directory)
 
-    @contextlib.contextmanager
-    def _named_errors(self) -> Any:
-        """Errors name the file that was asked for instead of the temporary one."""
-        try:
-            yield
-        except OSError as error:
-            named = error.errno is not None
-            raise OSError(error.errno, error.strerror, self.path) if named else error from None
+@contextlib.contextmanager
+def _naming(path: _Path) -> Iterator[None]:
+    """Errors name the file that was asked for instead of the temporary one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
 
 
 def write_atomically(path: _Path, data: bytes, *, previous: _Path | None = None) -> None:
-    """Write a file such that a crash leaves the old one or the new one, complete; see `Output`."""
-    with Output(path, previous) as file:
+    """Write a file such that a crash leaves the old one or the new one; see `open_output`."""
+    with open_output(path, previous) as file:
         file.write(data)
 
 
 def refuse_unwritable(path: _Path) -> None:
-    """Raise OSError with a sentence if `Output` would: before work is done in vain."""
+    """Raise OSError with a sentence if `open_output` would: before work is done in vain."""
     folder = os.path.dirname(os.path.realpath(path)) or "."
     if _writable_status(os.fspath(path)) is None and not os.path.isdir(folder):
         message = f"there is no directory {folder!r} to write it in; make it first"
