@@ -106,7 +106,7 @@ def test_costs_name_labels_and_are_counted(command, visits):
         (["--threshold", "0.5", "--costs", "ill=2"], "give one"),
         (["--costs", "il=2"], "did you mean 'ill'"),
         (["--costs", "ill"], "label=cost"),
-        (["--costs", "ill=-1"], "more than 0"),
+        (["--costs", "ill=-1"], "above 0"),
         (["--costs", "ill=2", "--model", "perceptron"], "logistic or gaussian"),
         (["--balanced", "--model", "ridge"], "for classes"),
         (["--weights", "who"], "holds text"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import adaline
 from adaline.cli.errors import UsageError
 from adaline.cli.models import Unknown, describe_unknown, load_model, measure
-from adaline.cli.options import Common, Data, OptionalTarget, Reading
+from adaline.cli.options import Common, Data, ModelFile, OptionalTarget, Reading
 from adaline.cli.printing import Answer, Progress
 from adaline.cli.tables import describe_notes, hash_file, require_column
 from adaline.evaluation.words import class_table, name, number, plural, quality_rows
@@ -14,7 +14,7 @@ MOST_CLASSES = 12  # whose confusion is shown: what fits on a screen
 
 
 def evaluate(
-    model: str,
+    model: ModelFile,
     data: Data,
     /,
     *,
@@ -27,8 +27,6 @@ def evaluate(
 
     Parameters
     ----------
-    model
-        A model file.
     target
         The column with the truth; the one that was learned by default.
     unknown

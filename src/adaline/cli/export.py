@@ -11,7 +11,7 @@ from rich.filesize import decimal
 
 from adaline.cli.errors import UsageError
 from adaline.cli.models import load_model
-from adaline.cli.options import Common, OptionalFile
+from adaline.cli.options import Common, ModelFile, OptionalFile
 from adaline.cli.printing import Answer
 from adaline.cli.tables import require_writable
 from adaline.cli.writers import open_stdout
@@ -27,7 +27,7 @@ _USES = {
 
 
 def export(
-    model: str,
+    model: ModelFile,
     /,
     *,
     to: Literal["onnx", "json", "sql", "c", "python"],
@@ -41,8 +41,6 @@ def export(
 
     Parameters
     ----------
-    model
-        A model file.
     to
         onnx; json; sql, a SELECT that adds the prediction to the columns of a table; c, a function
         and a struct for a row; or python, a function that needs nothing but Python.

@@ -66,25 +66,20 @@ def _finish(fit: Fit) -> Answer:
 
 
 class Fit:
-    """A run of `adaline fit`: what was asked, decided and found.
+    """A run of `adaline fit`: what was asked, decided and found."""
 
-    Attributes
-    ----------
-    in_memory : bool
-        Whether all rows are learned from at once, rather than block by block.
-    share : float
-        Of the rows, held out for good.
-    cv : int
-        Folds of a cross-validation; 0 for none.
-    apart : bool
-        Whether a model that learned from four fifths of the rows predicts the others.
-    stratified : bool
-        Whether each class keeps its share among rows held out.
-    X, y, omega : ndarray or None
-        The rows learned from and their weights, where they are in memory.
-    converged : bool or None
-        None where it is unknown.
-    """
+    share = 0.0  # of the rows, held out for good
+    cv = 0  # folds of a cross-validation; 0 for none
+    apart = False  # whether a model learned from four fifths of the rows predicts the others
+    X: Any = None  # the rows learned from, where they are in memory
+    y: Any = None
+    omega: Any = None  # their weights
+    beside: Any = None  # their columns that options such as --group name
+    rows: int | None = None
+    left_out, shuffled = 0, False
+    converged: bool | None = True  # None: unknown
+    separability: Any = None
+    folded: cross_validation.CrossValidated | None = None
 
     def __init__(self, request: FitRequest, jobs: Any, scratch: Any = None) -> None:
         self.request, self.options, self.jobs = request, request.options, jobs
@@ -98,9 +93,8 @@ class Fit:
         rows, numbers = self.table.rows, self.table.numbers
         self.in_memory = numbers is not None and numbers <= MEMORY and not options.by_blocks
         self.stratified = self.choice.classes and rows is not None and rows <= STRATIFIED
-        self.share, self.cv, self.apart = options.test or 0.0, 0, False
         if options.test is not None:
-            pass  # as the user decides
+            self.share = options.test
         elif not self.in_memory or rows is None or numbers is None:
             self.share = 0.0 if rows is not None and rows < SMALL else 0.2
         elif options.asks_for_folds or rows < FEW:
@@ -111,16 +105,6 @@ class Fit:
         # The penalty is searched where rows are in memory.
         known = numbers if self.in_memory else None
         self.model = make_learner(self.choice.kind, options.set_ or (), self.seed, known)
-        self.X: Any = None
-        self.y: Any = None
-        self.omega: Any = None
-        self.beside: dict[str, Any] = {}
-        self.rows: int | None = None
-        self.left_out, self.shuffled = 0, False
-        self.messages: list[str] = []
-        self.converged: bool | None = True
-        self.separability: Any = None
-        self.folded: cross_validation.CrossValidated | None = None
 
     def learn(self) -> None:
         """Fit the model, with the warnings of learning as messages."""
@@ -242,8 +226,8 @@ class Fit:
 
     def _cross_validate(self) -> None:
         """Each row is predicted by a fit without it, unless that fails and nobody asked for it."""
-        y, seed, beside = self.y, self.seed % 2**63, self.beside
-        groups, times = beside.get("--group"), beside.get("--by-time")
+        y, seed = self.y, self.seed % 2**63
+        groups, times = self.beside.get("--group"), self.beside.get("--by-time")
         try:
             parts = cross_validation.hold_out(y, seed=seed)
             if not self.apart:

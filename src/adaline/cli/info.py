@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.filesize import decimal
 
 from adaline.cli.models import read_model
-from adaline.cli.options import Common
+from adaline.cli.options import Common, ModelFile
 from adaline.cli.printing import Answer, pick
 from adaline.evaluation.coefficients import coefficients
 from adaline.evaluation.fit_evidence import chosen_penalty
@@ -14,15 +14,10 @@ from adaline.evaluation.words import name, number
 PLAIN = str | int | float | None  # what a line shows
 
 
-def info(model: str, /, *, common: Common | None = None) -> int:
+def info(model: ModelFile, /, *, common: Common | None = None) -> int:
     """What a model file holds: the learner, its columns, its coefficients and its certificate.
 
     Nothing in the file is run; whether the model is a good one is for adaline evaluate to say.
-
-    Parameters
-    ----------
-    model
-        A model file.
     """
     answer = Answer("info", common)
     found, about = read_model(model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -142,18 +142,15 @@ def choose_learner(model: str | None, source: Source, target: str) -> Choice:
 
 def _first_values(source: Source, target: str) -> NDArray[Any]:
     """Values of the target in the first blocks, until two are different: files may be sorted."""
-    first = np.empty(0)
+    known: list[NDArray[Any]] = []
     for block in source:
-        values, gone = column(block, target)
-        known = np.asarray(values[~gone])
-        if len(known) and np.any(known != known[0]):
-            return np.concatenate([first, known]) if len(first) else known
-        if len(known) and len(first) and known[0] != first[0]:
-            return np.concatenate([first, known])
-        first = first if len(first) else known
-    if not len(first):
+        values, missing = column(block, target)
+        known.append(values[~missing])
+        if len(np.unique(labels(np.concatenate(known)))) > 1:
+            break
+    if not sum(map(len, known)):
         raise ValueError(f"{source.name}: the target {target!r} has no value in any row.")
-    return first
+    return np.concatenate(known)
 
 
 def make_learner(kind: Any, settings: Sequence[str], seed: int, numbers: int | None = None) -> Any:
@@ -179,16 +176,12 @@ def make_learner(kind: Any, settings: Sequence[str], seed: int, numbers: int | N
 
 
 def _parse(text: str) -> Any:
-    """Numbers, true, false, null and lists as in JSON; anything else is a word."""
-    words = {"true": True, "false": False, "none": None}
-    if text.lower() in words:
-        return words[text.lower()]
-    for convert in (json.loads, float):
-        try:
-            return convert(text)
-        except ValueError:
-            continue
-    return text
+    """Numbers, true, false, none and lists; anything else is a word."""
+    is_name = text.lower() in ("true", "false", "none")
+    try:
+        return ast.literal_eval(text.capitalize() if is_name else text)
+    except (ValueError, SyntaxError):
+        return text
 
 
 def cost_matrix(
@@ -201,33 +194,24 @@ def cost_matrix(
     >>> cost_matrix(["no", "yes"], None, "yes=5")
     [[0.0, 5.0], [1.0, 0.0]]
     """
-    if threshold is not None and len(classes) != 2:
-        raise UsageError(
-            f"--threshold is for two classes, and there are {number(len(classes))}; --costs takes "
-            "more."
-        )
     if threshold is not None:
+        if len(classes) != 2:
+            raise UsageError(f"--threshold is for two classes, and there are {len(classes)}.")
         # Decide the second where its probability p has p (1 - t) > (1 - p) t, that is p > t.
         return [[0.0, 1.0 - threshold], [threshold, 0.0]]
     if costs is None:
         return None
-    prices = _parse_prices(costs, classes)
-    return [[0.0 if i == j else c for j, c in enumerate(prices)] for i in range(len(classes))]
-
-
-def _parse_prices(text: str, classes: list[Any]) -> list[float]:
-    """What an error costs on rows of each class: 1, but for those named as label=cost."""
     prices = {str(label): 1.0 for label in classes}
-    for part in text.split(","):
-        label, equals, cost = (piece.strip() for piece in part.rpartition("="))
-        if not equals:
-            raise UsageError(f"--costs {text!r}: expected label=cost, such as --costs yes=5,no=1.")
-        if label not in prices:
-            raise UsageError(f"--costs {text!r}: no class {label!r}; {suggest(label, prices)}")
+    for part in costs.split(","):
+        label, _, cost = (piece.strip() for piece in part.rpartition("="))
         try:
-            prices[label] = float(cost)
+            price = float(cost)
         except ValueError:
-            raise UsageError(f"--costs {text!r}: {cost!r} is no number.") from None
-        if not 0 < prices[label] < float("inf"):
-            raise UsageError(f"--costs {text!r}: an error costs more than 0.")
-    return list(prices.values())
+            price = -1.0
+        if label not in prices or not 0 < price < float("inf"):
+            similar = "" if label in prices else f" For {label!r}, {suggest(label, prices)}"
+            text = "expected label=cost and costs above 0, such as yes=5,no=1."
+            raise UsageError(f"--costs {costs!r}: {text}{similar}")
+        prices[label] = price
+    rows = range(len(classes))
+    return [[0.0 if i == j else c for j, c in enumerate(prices.values())] for i in rows]

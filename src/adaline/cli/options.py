@@ -34,6 +34,7 @@ Seconds = Annotated[float, Parameter(validator=Number(gte=0))]
 Chance = Annotated[float, Parameter(validator=Number(gt=0, lt=1))]
 _DATA = "A file as for fit, or - for stdin."
 Data = Annotated[str, Parameter(allow_leading_hyphen=True, help=_DATA)]
+ModelFile = Annotated[str, Parameter(help="A model file.")]
 _TARGET = ["--target", "-t"]
 Target = Annotated[str, Parameter(name=_TARGET, help="The column to learn.")]
 OptionalTarget = Annotated[str | None, Parameter(name=_TARGET)]
@@ -173,14 +174,9 @@ class Columns:
         for kind, given in (("number", self.number), ("date", self.date)):
             for text in given or ():
                 bare, _, notation = ("", "", "") if text in names else text.rpartition("=")
-                if (
-                    kind == "date"
-                    and bare
-                    and notation not in ("ymd", "dmy", "mdy", "ym", "my", "yq")
-                ):
-                    raise UsageError(
-                        f"--date {text!r}: expected ymd, dmy, mdy, ym, my or yq after the '='."
-                    )
+                orders = ("", "ymd", "dmy", "mdy", "ym", "my", "yq")
+                if kind == "date" and notation not in orders:
+                    raise UsageError(f"--date {text!r}: expected {', '.join(orders[1:])} after =.")
                 for name in expand_names(f"--{kind}", [bare or text], names):
                     if name in notations:
                         raise UsageError(

@@ -19,7 +19,7 @@ from adaline.cli.models import (
     load_model,
     predict_blocks,
 )
-from adaline.cli.options import Chance, Common, Data, Reading
+from adaline.cli.options import Chance, Common, Data, ModelFile, Reading
 from adaline.cli.printing import Answer, Progress
 from adaline.cli.tables import describe_notes, require_column, require_writable
 from adaline.cli.writers import open_writer
@@ -32,7 +32,7 @@ MOST_EXPLAINED = 1000  # columns; more would make a table that nobody reads
 
 
 def predict(
-    model: str,
+    model: ModelFile,
     data: Data,
     /,
     *,
@@ -54,8 +54,6 @@ def predict(
 
     Parameters
     ----------
-    model
-        A model file.
     out
         Where to write: .csv, .tsv, .ndjson or .parquet, or - for stdout (CSV).
     keep

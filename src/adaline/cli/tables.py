@@ -138,26 +138,21 @@ class StudiedTable:
         """X, y and the number of rows left out, of all rows in memory."""
         if self.numbers is not None and self.numbers > MOST_NUMBERS:
             raise ValueError(
-                f"{self.source.name}: {self.rows:,} rows of {len(self.encoding.names)} numbers are "
-                "too many to have in memory at once, which this needs; take some of the rows."
+                f"{self.source.name}: {self.numbers:,} numbers are too many to have in memory at "
+                "once, which this needs; take some of the rows."
             )
-        source = self.source if source is None else source
-        X, values, left_out = gathered(
-            source, encoding or self.encoding, self.target, counts=counts
-        )
+        parts = (self.source if source is None else source, encoding or self.encoding)
+        X, values, left_out = gathered(*parts, self.target, counts=counts)
         if classes:
             return X, labels(values), left_out
         if values.dtype.kind == "O":
             raise ValueError(
-                f"the target {self.target!r} holds text such as {values[0]!r}; a regressor needs "
-                "numbers. Take a classifier, such as --model logistic, or another target."
+                f"the target {self.target!r} holds text such as {values[0]!r}; take a classifier, "
+                "such as --model logistic, or another target."
             )
         y = values.astype(np.float64)
         if not np.isfinite(y).all():
-            raise ValueError(
-                f"the target {self.target!r} has an infinite value; correct it, or leave such rows "
-                "out: --na inf."
-            )
+            raise ValueError(f"the target {self.target!r} has an infinite value; see --na inf.")
         return X, y, left_out
 
     def named_columns(self, source: Any = None) -> dict[str, Any]:
