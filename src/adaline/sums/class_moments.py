@@ -136,10 +136,7 @@ class ClassMoments(Result):
         """Moments of all blocks (X, codes) or (X, codes, weights)."""
         CLASSES("K", K)
         COVARIANCE("covariance", covariance)
-
-        def of(X: Any, codes: Any, weights: Any = None) -> ClassMoments:
-            return cls.of(X, codes, K, weights, covariance)
-
+        of = partial(_of_block, K, covariance)
         return merged(blocks, "(X, codes) or (X, codes, weights)", of)
 
     @classmethod
@@ -149,7 +146,7 @@ class ClassMoments(Result):
         CLASSES("K", K)
         COVARIANCE("covariance", covariance)
         rows, exponent, zeros = np.zeros(K, int), np.zeros(p, int), np.zeros((K, p))
-        scatter, rounding = np.zeros(scatter_shape(K, p, covariance)), zeros
+        scatter = np.zeros(scatter_shape(K, p, covariance))
         rounding = zeros[0] if covariance == "shared" else zeros
         return cls(rows, zeros[:, 0], zeros, scatter, exponent, rounding, zeros, covariance)
 
@@ -231,7 +228,7 @@ class ClassMoments(Result):
             raise ValueError(f"moments of {ours} do not merge with those of {theirs}.")
 
 
-def _of_block(K: int, covariance: Covariance, X: Any, codes: Any, weights: Any) -> ClassMoments:
+def _of_block(K: int, covariance: Any, X: Any, codes: Any, weights: Any = None) -> ClassMoments:
     """A function that can travel to other processes."""
     return ClassMoments.of(X, codes, K, weights, covariance)
 
@@ -275,10 +272,11 @@ def _of_rows(
 def checked_codes(codes: ArrayLike, n: int, K: int) -> Codes:
     """The class 0..K-1 of each of n rows, as int64."""
     c = array("codes", codes)
-    if c.dtype.kind not in "iub":
-        raise ValueError(f"codes have dtype {c.dtype}; expected integers 0..{K - 1}.")
-    if c.shape != (n,):
-        raise ValueError(f"X has {n} rows and codes have shape {c.shape}; give one code a row.")
+    if c.dtype.kind not in "iub" or c.shape != (n,):
+        raise ValueError(
+            f"X has {n} rows and codes have dtype {c.dtype} and shape {c.shape}; expected integers "
+            f"0..{K - 1}, one code a row."
+        )
     if n and (c.min() < 0 or c.max() >= K):
         raise ValueError(
             f"codes run from {c.min()} to {c.max()}; {K} classes are 0..{K - 1} (K = {K})."
