@@ -21,7 +21,7 @@ which is positive beyond the bound: there f rises in all directions.
 **Three choices of M.**
 
 1. The Hessian at an earlier theta_0 where values differ by at most s: H(theta) >= e^-s H(theta_0).
-   So the matrix of a step proves the next theta, and a sum over some of the rows is a lower bound.
+   So the matrix of a step proves the next theta.
 2. K classes, one matrix for all: H >= (sum_i omega_i min_k p_ik z z' + penalty) x (I - 11'/K).
 3. Weights penalised, bias not, no matrix at all: H >= diag(alpha, 0) + h (m, 1)(m, 1)' with h and m
    the sum of the curvatures and their mean row (Jensen).
@@ -281,8 +281,8 @@ def metrics(
     """
     K, joint = problem.K, problem.price("joint")
 
-    def matrix(of: Any, want: Want) -> Matrix | None:
-        there = of.sums(theta, want)
+    def matrix(want: Want) -> Matrix | None:
+        there = problem.sums(theta, want)
         return Matrix.of(regular(there.H, K) if want == "joint" else there.H, there, 0.0, K)
 
     if earlier is not None:
@@ -299,13 +299,11 @@ def metrics(
             yield Thin.of(thin, far, problem.penalty, problem.intercept, K)
         if not last:
             return
-    if (few := problem.lower_bound()) is not None:
-        yield matrix(few, "joint")
     narrow = K == 1 and last and problem.q <= WIDEST and hasattr(problem, "rows_in_memory")
     if isfinite(joint) or narrow:
-        yield matrix(problem, "joint")
+        yield matrix("joint")
     elif isfinite(problem.price("least")):
-        yield matrix(problem, "least")
+        yield matrix("least")
 
 
 def optimality(proof: Distance | None, sums: Sums, theta: Array, rows: ScaledRows) -> Certificate:

@@ -28,7 +28,7 @@ import numpy as np
 
 from adaline.errors import plural
 from adaline.linalg import Factor
-from adaline.procedures.newton import Problem, State, begin, descend
+from adaline.procedures.newton import State, begin, descend
 from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array, Certificate, NewtonFit, Outcome
 from adaline.sums.objective import Objective, Sums, Want
@@ -111,9 +111,6 @@ class Firth:
 
     def farthest(self, sums: Sums) -> float:
         return inf
-
-    def lower_bound(self) -> Problem | None:
-        return None
 
 
 @Stepwise

@@ -238,12 +238,6 @@ class Objective:
         mean = sums.H[:-1] / sums.H[-1] if self.rows.intercept else np.zeros(self.q - 1)
         return self.rows.farthest_from(mean, self.penalty[:-1])
 
-    def lower_bound(self) -> Objective | None:
-        """Every k-th row of very many, for one output."""
-        n, q = self.rows.n, self.q
-        k = min(round(1 + q / 25), n // (4 * q))
-        return self.every(k) if self.K == 1 and k > 1 and n * q * q > 1e8 else None
-
     def price(self, want: Want) -> float:
         """What a curvature costs, in passes for a gradient."""
         rows, q, K = self.rows, self.q, self.K

@@ -171,10 +171,6 @@ class PassesProblem:
         """Each would be a pass."""
         return None
 
-    def lower_bound(self) -> None:
-        """Some of the rows cost as much to read as all."""
-        return
-
     def farthest(self, sums: Sums) -> float:
         """A bound by the longest row: |z - m| <= |scale x| + |shift + m|."""
         assert sums.H is not None
