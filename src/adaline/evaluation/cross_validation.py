@@ -103,7 +103,8 @@ def folds(y: Any, cv: int = 10, *, groups: Any = None, times: Any = None, seed: 
         splitter, way = kind(int(cv), **shuffled), f"{cv}-fold cross-validation"
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
-        return Folds(tuple(splitter.split(classes, classes, group)), way)
+        pairs = splitter.split(classes, classes, group)
+        return Folds(tuple(pair for pair in pairs if len(pair[1])), way)
 
 
 def _is_stratified(codes: Index, k: int) -> bool:
