@@ -22,6 +22,7 @@ from adaline.data.reading.scratch import kept_in as kept_in
 from adaline.data.reading.source import Source, place_of
 from adaline.data.sharing import Share, column, labels
 from adaline.errors import DataError
+from adaline.parameters import weights_of
 from adaline.results import Result
 
 
@@ -251,7 +252,10 @@ def row_weights(
     >>> row_weights(np.array(["a", "b", "b", "b"]), None, None, True).round(3)
     array([2.   , 0.667, 0.667, 0.667])
     """
-    omega = None if given is None else _checked_weights(given, f"the column of weights {name!r}")
+    called = f"the column of weights {name!r}"
+    if given is not None and given.dtype.kind == "O":
+        raise DataError(f"{called} holds text such as {str(given[0])[:40]!r}; expected numbers.")
+    omega = weights_of(called, given, len(y))
     if not balanced:
         return omega
     omega = np.ones(len(y)) if omega is None else omega
@@ -261,16 +265,3 @@ def row_weights(
         empty = str(classes[int(np.argmin(totals))])
         raise DataError(f"balanced: the class {empty!r} has no weight; leave its rows out.")
     return np.asarray(omega * (omega.sum() / len(classes) / totals)[places])
-
-
-def _checked_weights(given: NDArray[Any], who: str) -> NDArray[np.float64]:
-    if given.dtype.kind == "O":
-        raise DataError(f"{who} holds text such as {str(given[0])[:40]!r}; expected numbers.")
-    omega = given.astype(np.float64)
-    bad = ~(np.isfinite(omega) & (omega >= 0))
-    if bad.any():
-        i = int(np.argmax(bad))
-        raise DataError(f"{who} is {omega[i]:g} in row {i + 1}; weights are numbers, 0 or more.")
-    if not omega.any():
-        raise DataError(f"{who} is 0 in every row; some must count.")
-    return omega
