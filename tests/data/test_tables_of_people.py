@@ -154,7 +154,9 @@ def test_a_mark_that_comes_late_in_the_file_is_a_gap_and_garbage_is_refused(tmp_
         encoding = Encoding.learn(path, missing="auto")
         assert encoded(encoding, path).shape == (3001, 2)
     path = written(tmp_path, {"a": [*text, "varies"], "b": [*text, "1.5"]})
-    with pytest.raises(DataError, match=r"line 3002 has 'varies' .*--na 'varies'.*--text 'a'"):
+    with pytest.raises(
+        DataError, match=r"line 3002 has 'varies' .*na=\['varies'\].*read={'a': 'text'}"
+    ):
         encoded(Encoding.learn(path, missing="drop"), path)
     encoding = Encoding.learn(path, missing="auto", na=["varies"])
     assert np.isfinite(encoded(encoding, path)).all()

@@ -51,12 +51,20 @@ def spell_option(parameter: str, value: Any) -> str:
 
     >>> spell_option("na", ["inf"]), spell_option("header", True), spell_option("format", ".csv")
     ('--na inf', '--header yes', '')
+    >>> spell_option("read", {"a": "text"}), spell_option("read", {"a": "number .,"})
+    ('--text a', '--number a=.,')
     """
+    if parameter == "read":
+        ((name, how),) = value.items()
+        option = ("text", name) if how == "text" else ("number", f"{name}={how[7:]}")
+        return f"--{option[0]} {shlex.quote(option[1])}"
     if parameter in ("columns", "format", "most_levels", "n_features"):
         return ""
     if isinstance(value, list):
         value = ",".join(map(shlex.quote, value))
-    return f"--{parameter} {('no', 'yes')[value] if isinstance(value, bool) else value}"
+    if isinstance(value, bool):
+        value = ("no", "yes")[value]
+    return f"--{parameter.replace('_', '-')} {value}"
 
 
 def run_guarded(command: Any, tokens: Sequence[str]) -> int:

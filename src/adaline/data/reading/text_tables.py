@@ -264,48 +264,35 @@ class TextTable(TextSource):
         try:
             for line, row in self._numbered_rows(piece, True):
                 if wrong := self._wrong(row):
-                    return DataError(f"{self.name}: line {line} has {wrong}")
+                    return DataError(f"{self.name}: line {line} has {wrong[0]}", *wrong[1:])
         except csv.Error as error:
             why = str(error)
         line = self.text.line(piece.start)
         return DataError(f"{self.name}: from line {line} on it cannot be read as CSV: {why[:200]}")
 
-    def _wrong(self, row: list[str]) -> str:
-        """What is wrong with a row, after "has", and what to do about it; "" where nothing is."""
-        if len(row) != len(self.fields):
+    def _wrong(self, row: list[str]) -> tuple[Any, ...]:
+        """What is wrong with a row, after "has", and parameters that help; () where nothing is."""
+        if (count := len(self.fields)) != len(row):
             has = "has" if self.header.is_data else "names"
+            problem = f"{len(row)} fields, and the first line {has} {count} columns"
+            if len(row) == self.header.width:
+                return problem, ("skip_rows", 1, "skips that line if it has no column names")
             note = len(row) == 1 and len(row[0].split()) > 1  # words, such as a source
-            advice = "delete it if it is a note" if note else "correct that line"
-            if self.header.width != len(self.fields) and len(row) == self.header.width:
-                advice = (
-                    "skip the first line if it has no column names: skip_rows=1 (--skip-rows 1)"
-                )
-            count = len(self.fields)
-            return f"{len(row)} fields, and the first line {has} {count} columns; {advice}."
+            return (f"{problem}; {'delete it if it is a note' if note else 'correct that line'}.",)
         if self.header.trailing and row[-1].strip():
-            return f"{row[-1][:40]!r} after the last column, where the first rows have nothing."
+            return (f"{row[-1][:40]!r} after the last column, where the first rows have nothing.",)
         for j in self.places:
-            value, is_stray = row[j][:40], self.all_kinds[j] == "number"
-            is_stray = is_stray and not is_number(row[j], self.dialect.decimal)
-            if is_stray and not is_gap(row[j], self.layout.na):
-                return _not_a_number(value, self.fields[j])
-        return ""
-
-
-def _not_a_number(value: str, name: str) -> str:
-    """What is no number in a column of numbers, and what to do about it."""
-    notation = next(iter(candidates([value])), "")
-    if notation.startswith("number "):
-        return (
-            f"{value!r} in column {name!r}, and the first rows have plain numbers; if it is no "
-            f"mistake, read={{{name!r}: {notation!r}}} (--number {name}={notation[7:]!r}) reads "
-            "both."
-        )
-    return (
-        f"{value!r} in column {name!r}, where nearly all are numbers; correct it, leave it empty "
-        f"if it is missing (or say so: --na {value!r}, in Python na=[{value!r}]), or take the "
-        f"column as text (--text {name!r}, read={{{name!r}: 'text'}})."
-    )
+            value, name = row[j][:40], self.fields[j]
+            plain = self.all_kinds[j] != "number" or is_number(row[j], self.dialect.decimal)
+            if plain or is_gap(row[j], self.layout.na):
+                continue
+            problem = f"{value!r} in column {name!r}, where nearly all are plain numbers"
+            notation = next(iter(candidates([value])), "")
+            if notation.startswith("number "):
+                return problem, ("read", {name: notation}, "reads both")
+            as_text = ("read", {name: "text"}, "takes the column as text")
+            return f"{problem}; correct it", ("na", [value], "takes it as missing"), as_text
+        return ()
 
 
 def from_pipe(file: IO[bytes], separator: str, options: ReadingOptions) -> TextTable:
