@@ -317,6 +317,7 @@ class Patterns:
 def variance_of_entries(X: Any) -> float:
     """Variance of all entries of a matrix, those that CSR does not store included."""
     entries, n = X.data if is_sparse(X) else X.ravel(), X.shape[0] * X.shape[1]
-    mean = float(entries.sum(dtype=np.float64)) / n
-    squares = float(np.square(entries - np.float64(mean)).sum())
-    return float((squares + (n - len(entries)) * mean**2) / n)
+    with np.errstate(over="ignore"):
+        mean = entries.sum(dtype=np.float64) / n
+        squares = np.square(entries - mean).sum() + (n - len(entries)) * mean**2
+        return float(squares / n)

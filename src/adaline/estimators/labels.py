@@ -79,12 +79,14 @@ def encode(
 
     Two classes at least; without a stream's classes, two with rows of positive weight omega.
     """
-    try:
-        check_classification_targets(y)
-    except (ValueError, TypeError) as error:
-        raise named(error, "y") from None
     labels, codes = np.unique(y, return_inverse=True)
     codes = codes.astype(np.int64, copy=False)
+    # scikit-learn refuses fractions and warns of many labels; to ask it always takes 0.1 ms.
+    if y.dtype.kind == "f" or len(labels) > max(len(y) // 2, 2):
+        try:
+            check_classification_targets(y)
+        except (ValueError, TypeError) as error:
+            raise named(error, "y") from None
     if labels.dtype.kind == "f":
         labels = labels + labels.dtype.type(0.0)  # minus zero becomes zero
     if classes is not None:
