@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from adaline.data.columns.inputs import column_of, missing_in
 from adaline.data.reading.source import Block, Derived, Source
-from adaline.parameters import ParameterError, array
 
 MOST_CLASSES = 30  # different values up to which a target holds classes to share out alike
 # The constants of Vigna's splitmix64.
@@ -85,15 +84,13 @@ class Spread(Derived):
 
 
 def held_out(piece: int, rows: int, seed: int, share: float) -> NDArray[np.bool_]:
-    """Which rows of a piece are held out.
+    """Which rows of a piece are held out, each by itself.
 
     >>> held_out(0, 10_000, seed=0, share=0.2).mean().round(2)
     np.float64(0.2)
     """
-    start = mix(mix(np.uint64(seed % 2**64)) ^ np.uint64(piece))
-    with np.errstate(over="ignore"):
-        drawn = mix(start + np.arange(rows, dtype=np.uint64))
-    return np.asarray((drawn >> np.uint64(11)) * 2.0**-53 < share)
+    start = _mix(_mix(np.uint64(seed % 2**64)) ^ np.uint64(piece))
+    return np.asarray((_mix(start, np.arange(rows)) >> np.uint64(11)) * 2.0**-53 < share)
 
 
 def share_out(y: Any, share: float, *, places: Any = None, seed: int = 0) -> NDArray[np.bool_]:
@@ -106,37 +103,22 @@ def share_out(y: Any, share: float, *, places: Any = None, seed: int = 0) -> NDA
     >>> int(out[:10].sum()), int(out[10:].sum())
     (2, 18)
     """
-    n = len(array("y", y))
-    places = np.arange(n) if places is None else np.asarray(places)
-    with np.errstate(over="ignore"):
-        drawn = mix(mix(np.uint64(seed % 2**64)) + places.astype(np.uint64))
-    order = np.lexsort((drawn, codes_of("y", y, n)))
+    classes = np.unique(y, return_inverse=True)[1]
+    n = len(classes)
+    drawn = _mix(_mix(np.uint64(seed % 2**64)), np.arange(n) if places is None else places)
     counts = np.floor(np.arange(n + 1) * share + 0.5)  # held out of the first 0, 1, ... in order
     out = np.zeros(n, dtype=bool)
-    out[order] = counts[1:] > counts[:-1]
+    out[np.lexsort((drawn, classes))] = counts[1:] > counts[:-1]
     return out
 
 
-def mix(x: Any) -> Any:
-    """Vigna's splitmix64: every bit of x moves half of the bits of the answer."""
+def _mix(x: Any, places: Any = 0) -> Any:
+    """Vigna's splitmix64 of x + places: every bit of it moves half of the bits of the answer."""
     with np.errstate(over="ignore"):
-        x = x + _GOLDEN
+        x = x + np.asarray(places).astype(np.uint64) + _GOLDEN
         x = (x ^ (x >> np.uint64(30))) * _A
         x = (x ^ (x >> np.uint64(27))) * _B
         return x ^ (x >> np.uint64(31))
-
-
-def codes_of(name: str, values: Any, n: int) -> NDArray[np.int64]:
-    """The place of each value among the different ones, sorted."""
-    found = array(name, values)
-    if found.shape != (n,):
-        raise ParameterError(f"{name} has shape {found.shape}; expected one for each of {n} rows.")
-    if found.dtype.kind == "O" and not any(v is None or v != v for v in found.tolist()):
-        found = np.array(found.tolist())
-        found = found.astype(str) if found.dtype.kind == "O" else found
-    if found.dtype.kind == "O" or (found.dtype.kind in "fmM" and np.any(found != found)):
-        raise ParameterError(f"{name} has missing values; fill them in, or leave their rows out.")
-    return np.unique(found, return_inverse=True)[1].astype(np.int64)
 
 
 def column(block: Block, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -23,7 +23,6 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from adaline.data.sharing import codes_of
 from adaline.estimators.online import goes_in_order
 from adaline.estimators.online import runs_of as runs_of
 from adaline.evaluation.quality import Decisions, Quality, quality_for
@@ -347,3 +346,16 @@ def _in_classes(found: Answers, part: Any, classes: Any) -> Answers:
     log_p = np.full((len(found.predicted), len(classes)), -np.inf)
     log_p[:, np.searchsorted(classes, part.classes_)] = found.log_p
     return Answers(found.predicted, log_p)
+
+
+def codes_of(name: str, values: Any, n: int) -> NDArray[np.int64]:
+    """The place of each value among the different ones, sorted."""
+    found = array(name, values)
+    if found.shape != (n,):
+        raise ParameterError(f"{name} has shape {found.shape}; expected one for each of {n} rows.")
+    if found.dtype.kind == "O" and not any(v is None or v != v for v in found.tolist()):
+        found = np.array(found.tolist())
+        found = found.astype(str) if found.dtype.kind == "O" else found
+    if found.dtype.kind == "O" or (found.dtype.kind in "fmM" and np.any(found != found)):
+        raise ParameterError(f"{name} has missing values; fill them in, or leave their rows out.")
+    return np.unique(found, return_inverse=True)[1].astype(np.int64)
