@@ -58,13 +58,16 @@ def app(tokens: Sequence[str] = ()) -> App:
     """
     from cyclopts import App, Group, Parameter
 
+    def show_default(value: object) -> str | None:
+        return None if value is None or value is False else str(value)
+
     app = App(
         name="adaline",
         help="Linear learning from files, where every fit comes with its evidence.",
         version=__version__,
         help_format="markdown",
         suppress_keyboard_interrupt=False,
-        default_parameter=Parameter(negative=""),
+        default_parameter=Parameter(negative="", show_default=show_default),
     )
     for title, commands in COMMANDS.items():
         group = Group.create_ordered(title)
@@ -79,13 +82,12 @@ def run_command(tokens: Sequence[str]) -> int:
     try:
         command = app(tokens)
         from adaline.cli.errors import run_guarded
-
-        return run_guarded(command, tokens)
     except ModuleNotFoundError as missing:
         print(MissingExtra.of("cli", "The adaline command", str(missing.name)), file=sys.stderr)
         return 2
     except KeyboardInterrupt:  # while the first modules were loading
         return 130
+    return run_guarded(command, tokens)
 
 
 def main(tokens: Sequence[str] | None = None) -> None:
