@@ -216,7 +216,7 @@ class Reader:
                 if (
                     letters.dtype != np.uint32
                     or not letters.shape[-1]
-                    or letters.max(initial=0) > 0x10FFFF
+                    or letters.max(initial=0) > LARGEST_LETTER
                 ):
                     raise ValueError("these are no code points")
                 letters = np.ascontiguousarray(letters)
