@@ -30,9 +30,9 @@ CLASSIFIERS = sorted(kind._command for kind in iterate_learners() if kind._learn
 # What may be said of a topic, and the words that say it; the answers exclude each other.
 CLAIMS = {
     "separability": {
-        "yes": r"(?<!no )(hyperplane|linear machine) (separates|gives) (the|all|each)|"
+        "yes": r"(?<![Nn]o )(hyperplane|linear machine) (separates|gives) (the|all|each)|"
         r"linearly separable|training rows are separable|(?<!quasi-)\bseparable: ",
-        "no": r"no (hyperplane|linear machine|line) (separates the (?!rest)|can have)|"
+        "no": r"[Nn]o (hyperplane|linear machine|line) (separates the (?!rest)|can have)|"
         r"no linear boundary|overlapping: |the classes (touch|overlap)",
         "open": r"separability is undecided|whether a (hyperplane|linear machine) separates|"
         r"ask .separability|adaline separable decides|(?<!rows )undecided: (?!.*kernel)",
