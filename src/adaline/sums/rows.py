@@ -51,10 +51,7 @@ def as_csr(X: Any) -> Any:
     """
     if X.dtype.kind not in "fiub":
         raise ParameterError(f"X is sparse of dtype {X.dtype}; expected real numbers.")
-    if X.ndim != 2:
-        raise ParameterError(
-            f"X has shape {X.shape}; expected (rows, features). Use X.reshape(1, -1)?"
-        )
+    check_two_axes(X)
     X = check_indices(X).tocsr()
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
@@ -62,6 +59,13 @@ def as_csr(X: Any) -> Any:
         X = X.copy()
         X.sum_duplicates()
     return X
+
+
+def check_two_axes(X: Any) -> None:
+    """Raise ParameterError unless X is (rows, features)."""
+    if X.ndim != 2:
+        said = f"X has shape {X.shape}; expected (rows, features). Use X.reshape(-1, 1)?"
+        raise ParameterError(said)
 
 
 def check_indices(X: Any) -> Any:
@@ -77,8 +81,7 @@ def check_indices(X: Any) -> Any:
     except (ValueError, IndexError) as error:
         raise ValueError(
             f"X is no valid sparse matrix in {X.format.upper()}: {error}. Build it again from its "
-            "entries, for example with scipy.sparse.coo_array((data, (rows, columns)), "
-            "shape).tocsr()."
+            "entries, as scipy.sparse.coo_array((data, (rows, columns)), shape).tocsr() does."
         ) from None
     return X
 
@@ -92,10 +95,7 @@ def as_rows(X: Any, y: Any, weights: Any, *, checked: bool = False) -> tuple[Any
         X = X if checked else as_csr(X)
     elif getattr(X, "dtype", None) != np.float32:
         X = numbers("X", X, "rows of numbers")
-    if X.ndim != 2:
-        raise ParameterError(
-            f"X has shape {X.shape}; expected (rows, features). Use X.reshape(-1, 1)?"
-        )
+    check_two_axes(X)
     n = X.shape[0]
     Y = np.empty((n, 0)) if y is None else numbers("y", y)
     Y = Y.reshape(-1, 1) if Y.ndim == 1 else Y
@@ -103,9 +103,8 @@ def as_rows(X: Any, y: Any, weights: Any, *, checked: bool = False) -> tuple[Any
         raise ParameterError(f"X has {n} rows and y has shape {Y.shape}; they need equal lengths.")
     omega = np.empty(0) if weights is None else numbers("weights", weights)
     if weights is not None and omega.shape != (n,):
-        raise ParameterError(
-            f"X has {n} rows and weights have shape {omega.shape}; expected ({n},), one a row."
-        )
+        said = f"X has {n} rows and weights have shape {omega.shape}; expected ({n},), one a row."
+        raise ParameterError(said)
     if not np.all((omega >= 0) & (omega < np.inf)):
         raise ParameterError("weights hold negative or non-finite numbers; they must be >= 0.")
     return X, Y, omega
@@ -283,14 +282,10 @@ class Rows:
         first = np.abs(np.hstack([self.dense(slice(HEAD)), self.Y[:HEAD]]))
         with np.errstate(over="ignore", invalid="ignore"):
             squares = float(flat @ flat) + float(np.vdot(self.Y, self.Y))
-        if squares < small**-2 and (first > small).any(axis=0).all():
+        if not self.n or (squares < small**-2 and (first > small).any(axis=0).all()):
             return np.zeros(first.shape[1], dtype=np.int64)
-        top = np.zeros(self.p)
-        if self.sparse and self.n:
-            top = np.asarray(abs(self.X).max(axis=0).todense(), dtype=np.float64).ravel()
-        for i in range(0, 0 if self.sparse else self.n, TALLEST):
-            np.maximum(top, np.abs(self.X[i : i + TALLEST]).max(axis=0), out=top)
-        top = np.append(top, np.abs(self.Y).max(axis=0, initial=0.0))
+        low, high = extremes(self.X)
+        top = np.append(np.maximum(-low, high), np.abs(self.Y).max(axis=0))
         e = np.where(np.isfinite(top), np.frexp(top)[1], 0).astype(np.int64)
         return np.where(np.abs(e) > SAFE_EXPONENT, np.maximum(e, -LARGEST_EXPONENT), 0)
 
@@ -379,6 +374,17 @@ def add_exactly(high: Array, low: Array, more: Array) -> tuple[Array, Array]:
     """high + low + more with twice the digits of float64."""
     total, error = two_sums(high, more)
     return two_sums(total, low + error)
+
+
+def extremes(X: Any) -> tuple[Array, Array]:
+    """The least and the largest number of every column."""
+    if is_sparse(X):
+        low, high = (getattr(X.tocsc(), end)(axis=0).toarray().ravel() for end in ("min", "max"))
+    else:
+        parts = over_pieces(lambda i, j: (X[i:j].min(axis=0), X[i:j].max(axis=0)), *X.shape)
+        lows, highs = zip(*parts, strict=True)
+        low, high = np.min(lows, axis=0), np.max(highs, axis=0)
+    return low.astype(np.float64), high.astype(np.float64)
 
 
 def merged(blocks: Iterable[Any], expected: str, of: Callable[..., T]) -> T:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from adaline.linalg import UNDERFLOW, UNIT, length
 from adaline.parameters import is_sparse
 from adaline.results import Array
-from adaline.sums.rows import BLOCK, LARGEST_EXPONENT
+from adaline.sums.rows import BLOCK, LARGEST_EXPONENT, extremes
 from adaline.sums.threads import one_blas_thread, over_pieces
 
 T = TypeVar("T")
@@ -345,14 +345,3 @@ def good_units(X: Any, intercept: bool) -> tuple[Array, Array, Array, Array]:
     # 1.01: the mean was rounded, and so is this bound.
     top = 1.01 * (largest * scale + 8 * UNIT * np.abs(shift))
     return scale, shift, np.append(top, 1.0), size * scale
-
-
-def extremes(X: Any) -> tuple[Array, Array]:
-    """The least and the largest number of every column."""
-    if is_sparse(X):
-        low, high = (getattr(X.tocsc(), end)(axis=0).toarray().ravel() for end in ("min", "max"))
-    else:
-        parts = over_pieces(lambda i, j: (X[i:j].min(axis=0), X[i:j].max(axis=0)), *X.shape)
-        lows, highs = zip(*parts, strict=True)
-        low, high = np.min(lows, axis=0), np.max(highs, axis=0)
-    return low.astype(np.float64), high.astype(np.float64)
