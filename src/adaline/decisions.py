@@ -11,8 +11,6 @@ counts classes from 1: its classes 1 and 2 are the indices 0 and 1 here.
 
 Ties go to the first of the tied classes. For two classes that is `classes_[0]`: the positive
 class `classes_[1]` is predicted only where it is strictly better.
-
-Lecture: 3.10, Bayes classifier; Bayes' theorem and p(error).
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ Decisions = NDArray[np.intp]
 
 REJECT = -1
 REJECT_LABEL = "reject"
-_ABOUT = 1e-4  # by so much float32 posteriors of many classes may miss their sum
+SUM_TOLERANCE = 1e-4  # by so much float32 posteriors of many classes may miss their sum
 REJECT_COST = NONE | NUMBER
 
 
@@ -62,9 +60,8 @@ def checked_priors(priors: ArrayLike, K: int) -> Array:
 def checked_costs(costs: ArrayLike | None, K: int) -> Array:
     """The K by K costs, costs[i, j] of deciding i when j is true; None gives 1 - I.
 
-    Gains are negative costs. Refused is what no decision maker can mean: a class that costs more
-    to decide rightly than in any wrong way (gains given as costs), and costs to which every
-    decision is the same.
+    Gains are negative costs. Rejected are costs of a correct decision above those of every wrong
+    one (gains given as costs), and costs for which every decision is the same.
 
     >>> checked_costs(None, 2)
     array([[0., 1.],
@@ -137,11 +134,8 @@ def log_posterior(log_density: ArrayLike, priors: ArrayLike) -> Array:
     p = checked_priors(priors, f.shape[1])
     with np.errstate(divide="ignore", invalid="ignore"):
         joint = np.where(p > 0.0, f + np.log(p), -np.inf)
-    _refuse(
-        np.isnan(joint).any(axis=1),
-        "has a log-density that is not a number in log_density",
-        "Check it",
-    )
+    missing = np.isnan(joint).any(axis=1)
+    _refuse(missing, "has a log-density that is not a number in log_density", "Check it")
     infinite = np.isposinf(joint)
     _refuse(infinite.sum(axis=1) > 1, "has infinite density in two classes", "Leave it out")
     joint[infinite.any(axis=1)] = np.where(infinite, 0.0, -np.inf)[infinite.any(axis=1)]
@@ -176,7 +170,7 @@ def expected_costs(posterior: ArrayLike, costs: ArrayLike) -> Array:
         raise ParameterError(
             f"posterior has shape {P.shape} and costs {c.shape}; expected (n, K) and (K, K)."
         )
-    if P.size and (P.min() < -_ABOUT or P.sum(axis=1).max() > 1.0 + _ABOUT):
+    if P.size and (P.min() < -SUM_TOLERANCE or P.sum(axis=1).max() > 1.0 + SUM_TOLERANCE):
         raise ParameterError("posterior has rows that are negative, or sum to more than one.")
     return np.asarray(P @ c.T)
 
@@ -186,17 +180,13 @@ def decide(posterior: ArrayLike, costs: ArrayLike, reject_cost: float | None = N
 
     Of tied decisions the first is taken; at exactly reject_cost a class is decided.
 
-    >>> decide([[0.9, 0.1], [0.5, 0.5]], 1 - np.eye(2))
-    array([0, 0])
     >>> decide([[0.9, 0.1], [0.5, 0.5]], 1 - np.eye(2), reject_cost=0.2)
     array([ 0, -1])
     """
     reject_cost = checked_reject_cost(reject_cost)
     R = expected_costs(posterior, costs)
-    best: Decisions = R.argmin(axis=1)
-    if reject_cost is None:
-        return best
-    return np.where(R.min(axis=1) > reject_cost, REJECT, best)
+    limit = np.inf if reject_cost is None else reject_cost
+    return np.where(R.min(axis=1) > limit, REJECT, R.argmin(axis=1))
 
 
 def labels_of(
