@@ -249,6 +249,8 @@ class Fit:
             rows = Spread(rows, MEASURED_BLOCKS)
         numbers = MEMORY if self.table.numbers is None else self.table.numbers
         every = max(1, round(numbers * (self.share or 1) / REPORTED))
+        if self.table.numbers is None and self.options.report is None:
+            every = 0  # nobody knows how many rows there are, and they are kept in memory
         what = (self.model, self.encoding, rows, self.target)
         with Progress(self.common, doing="measuring the quality") as progress:
             exposure = self.options.exposure
