@@ -278,10 +278,10 @@ class Rows:
 
     def exponents(self) -> NDArray[np.int64]:
         """Powers of two of columns of X and Y whose squares may leave float64's range; else 0."""
-        small, flat = 2.0**-SAFE_EXPONENT, (self.X.data if self.sparse else self.X).ravel(order="K")
+        small, values = 2.0**-SAFE_EXPONENT, self.X.data[:, None] if self.sparse else self.X
         first = np.abs(np.hstack([self.dense(slice(HEAD)), self.Y[:HEAD]]))
-        with np.errstate(over="ignore", invalid="ignore"):
-            squares = float(flat @ flat) + float(np.vdot(self.Y, self.Y))
+        with np.errstate(over="ignore", invalid="ignore"):  # einsum copies no strided rows
+            squares = sum(float(np.einsum("ij,ij->", a, a)) for a in (values, self.Y))
         if not self.n or (squares < small**-2 and (first > small).any(axis=0).all()):
             return np.zeros(first.shape[1], dtype=np.int64)
         low, high = extremes(self.X)
