@@ -359,3 +359,18 @@ def test_huge_and_tiny_columns_and_float32_are_learned(rng):
     model = fit(Ridge(alpha=1.0), blocks(small, rows=30), "x2")
     array = Ridge(alpha=1.0).fit(small[:, :2].astype(float), small[:, 2].astype(float))
     np.testing.assert_allclose(model.coef_, array.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("learner", [LeastSquaresClassifier, GaussianClassifier])
+def test_classes_of_rows_that_come_once_are_given_and_must_occur(rng, learner):
+    X = rng.standard_normal((200, 2))
+    rows = np.column_stack([X, X[:, 0] > 0])
+
+    def parts():
+        yield from np.split(rows, 5)
+
+    assert fit(learner(), parts(), "x2", classes=[0, 1]).classes_.tolist() == [0, 1]
+    with pytest.raises(DataError, match="give classes="):
+        fit(learner(), parts(), "x2")
+    with pytest.raises(DataError, match="class 2"):
+        fit(learner(), parts(), "x2", classes=[0, 1, 2])

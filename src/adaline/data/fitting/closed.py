@@ -58,6 +58,8 @@ def linear_machine(model: Any, chunks: Chunks, classes: Any = None) -> None:
     """LeastSquaresClassifier."""
     chunks.find_labels(classes)
     m = chunks.sum(class_target_moments, len(chunks.labels), order="F")
+    sides = np.array([1.0 - m.mean_y[0], 1.0 + m.mean_y[0]])
+    require_rows(chunks, sides if len(chunks.labels) == 2 else m.mean_y)
     model.fit_moments(require_finite(m, chunks), np.array(chunks.labels))
     model._speak_up()
 
@@ -71,9 +73,17 @@ def gaussian(model: Any, chunks: Chunks, classes: Any = None) -> None:
         )
     chunks.find_labels(classes)
     m = chunks.sum(class_moments, len(chunks.labels), model.covariance)
+    require_rows(chunks, m.rows)
     if not np.isfinite(m.spread).all():
         raise DataError("sums over a column leave the range of float64; rescale it.")
     model.fit_moments(m, np.array(chunks.labels))
+
+
+def require_rows(chunks: Chunks, shares: Any) -> None:
+    """Rows of each class, where nobody counted them: `classes` were given for rows read once."""
+    none = [label for label, share in zip(chunks.labels, shares, strict=True) if not share > 0]
+    if none and not chunks.source.again:
+        raise DataError(f"{chunks.source.name}: no row has the class {none[0]!r} of classes=.")
 
 
 def require_finite(m: Moments, chunks: Chunks) -> Moments:
