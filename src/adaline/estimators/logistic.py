@@ -1,7 +1,6 @@
 """Logistic regression: maximum likelihood with a proof, decisions by cost, and on-line learning.
 
-Firth's penalty, the search for a penalty and the decision whether a maximum of the likelihood
-exists are imported where they are needed.
+What few fits need, such as Firth's penalty, is imported where it is needed.
 """
 
 from __future__ import annotations
@@ -70,16 +69,14 @@ class LogisticRegression(
         Maximum number of steps.
     tol : float, default=1e-8
         Stop when the remaining error of the weights, in standard errors (root mean square), is
-        below tol √n, the next step would change no weight by a relative amount above tol (100 tol
-        where rows are many), and the distance to the minimum is proven.
+        below tol √n, and the distance to the minimum is proven.
     costs : array of shape (K, K), optional
         **costs[i, j] is the cost of deciding class i when class j is true.** Default: 1 - I.
     reject_cost : float, optional
         Where every decision is expected to cost more than this, `predict` answers "reject".
     class_weight : dict or "balanced", optional
         Weights of classes, by label, times `sample_weight`; 1 for those left out. "balanced":
-        n / (K n_k). Probabilities are those of classes that are as common as they then weigh;
-        `costs` moves decisions and keeps probabilities.
+        n / (K n_k). Probabilities follow these weights; `costs` moves decisions only.
 
     Attributes
     ----------
@@ -91,7 +88,7 @@ class LogisticRegression(
     column_scale_ : ndarray of shape (p,) or None
         Where "auto" measures columns in units of their standard deviations: these, and 1 for
         constant columns. The penalty is then sum penalty_j w_j^2 / 2 with
-        penalty = alpha_ * column_scale_**2. `coef_` is of the columns as they are, always.
+        penalty = alpha_ * column_scale_**2.
     certificate_ : Certificate
         "optimal" with a proven bound on the distance to the minimum, else "unproven": so after
         "firth", whose criterion need not be convex. "undecided" after `partial_fit`.
@@ -104,10 +101,8 @@ class LogisticRegression(
     below 1 is one row of less trust: it is left out whole.
 
     "auto" searches penalties a decade apart and then between them, down to 1e-4 for columns of
-    deviation 1, so that classes which a hyperplane separates have finite weights too; of equally
-    good penalties the largest. The leave-one-out loss takes one Newton step for each row, the
-    classes one by one where K (p + 1) > 320, and a spread sample of at most 1024 rows from 256
-    columns on.
+    deviation 1, so that classes which a hyperplane separates have finite weights too. The
+    leave-one-out loss takes one Newton step for each row; from 256 columns on, for 1024 rows.
 
     Examples
     --------
@@ -169,8 +164,7 @@ class LogisticRegression(
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from all rows: X (n, p) dense or CSR, labels y (n,).
 
-        scikit-learn's callbacks hear of every step, and may ask to stop. Interrupted (Ctrl-C), the
-        weights are those after the last complete step.
+        Interrupted (Ctrl-C), the weights are those after the last complete step.
         """
         self._check_parameters()
         self._begin_stream()
@@ -247,10 +241,7 @@ class LogisticRegression(
         if self.costs is not None:
             decisions.checked_costs(self.costs, len(labels))
         if isinstance(self.class_weight, str):
-            raise ValueError(
-                "class_weight='balanced' needs all rows at once; in a stream give a dict of "
-                "weights."
-            )
+            raise ValueError("class_weight='balanced' needs all rows at once; give a dict.")
         weights = weights_by_class(self.class_weight, labels, codes, weights)
         state = self._state
         if state is None:
@@ -264,8 +255,7 @@ class LogisticRegression(
         if not np.isfinite(state.counters.inputs):
             state.restore(saved)
             raise ValueError(
-                "X has values beyond 1e154, whose squares overflow; nothing was learned. Measure "
-                "those columns in larger units."
+                "X has values beyond 1e154, whose squares overflow; measure them in larger units."
             )
         self._state, self._dtype, self._known = state, X.dtype, None
         return self
@@ -340,7 +330,6 @@ class LogisticRegression(
         return self._tabulate(level, loss, outputs, self._notes(bounds is not None), bounds)
 
     def _notes(self, profile: bool) -> list[str]:
-        """What a reader of the table must know."""
         penalised = self.alpha_ > 0 or self.alpha == "firth"
         kind = "penalised likelihood" if penalised else "likelihood"
         notes = {
@@ -360,10 +349,7 @@ class LogisticRegression(
 
         fit = self.fit_
         if loss is None:
-            raise ValueError(
-                "profile intervals are found by fitting the training rows again; give them: "
-                "summary(intervals='profile', X=X, y=y)."
-            )
+            raise ValueError("profile intervals need the training rows; give them as X and y.")
         if not isinstance(fit, NewtonFit):
             raise ValueError(
                 f"these weights are no maximum of the likelihood by Newton's steps ({fit.stopped}),"
@@ -409,7 +395,6 @@ def require_weight(classes: NDArray[Any], codes: NDArray[np.int64], omega: Array
     weight = np.bincount(codes, omega, minlength=len(classes))
     if np.any(weight == 0):
         raise ValueError(
-            f"only zero sample_weight for the class {classes[weight == 0].tolist()[0]!r}: its "
-            "intercept would be minus infinity. Every class needs a row of positive weight, and "
-            "telling classes apart needs at least two classes; drop those rows."
+            f"only zero sample_weight for the class {classes[weight == 0].tolist()[0]!r}; drop its "
+            "rows. At least two classes are needed."
         )

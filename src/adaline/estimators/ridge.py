@@ -36,18 +36,14 @@ PATH_POINTS = 50  # penalties of a path (any number that draws a smooth curve)
 def require_streaming_rule(model: Ridge) -> bool:
     """Raise AttributeError for alpha="loo", which needs all rows at once."""
     if isinstance(model.alpha, str) and model.alpha == "loo":
-        raise AttributeError(
-            'alpha="loo" leaves out rows and needs them all at hand; streams and moments allow '
-            '"gcv", "evidence", "auto" or a number.'
-        )
+        raise AttributeError('alpha="loo" needs all rows; streams: "gcv", "evidence", "auto".')
     return True
 
 
 class Ridge(ClosedFormRegressor):
     """Ridge regression that finds its penalty: w = (X'X + alpha I)^-1 X'y, the bias unpenalised.
 
-    Lecture: ridge regression and its Bayesian reading; alpha is the lectures' lambda in
-    E = |y - Xw - b|^2 + lambda |w|^2.
+    Lecture: ridge regression and its Bayesian reading; alpha is the lectures' lambda.
 
     The penalty is searched continuously, from 1000 times the largest eigenvalue of the centred X'X
     down to 1/1000 of the least, and on until the criterion turns, for columns as they are and in
@@ -59,9 +55,8 @@ class Ridge(ClosedFormRegressor):
         A penalty >= 0, one for each target, or the rule that chooses it: "loo" minimises the
         exact leave-one-out error and needs the rows; "gcv" the generalised cross-validation
         error and "evidence" maximises the marginal likelihood, both from moments alone.
-        "auto" is "loo" in `fit`, and "gcv" in `partial_fit`, `forget` and `fit_moments`. On more
-        than 3000 rows that are large and sparse "auto" is "gcv", estimated by random vectors, as
-        "evidence" is; "loo" is refused for them.
+        "auto" is "loo" in `fit`, and "gcv" in `partial_fit`, `forget` and `fit_moments`, and for
+        large sparse rows, where "gcv" and "evidence" are estimated by random vectors.
     fit_intercept : bool, default=True
 
     Attributes
@@ -71,8 +66,7 @@ class Ridge(ClosedFormRegressor):
     column_scale_ : ndarray of shape (p,) or None
         Where a rule measures columns in units of their standard deviations (without a bias, root
         mean squares): these, and 1 for constant columns. The penalty is then
-        sum penalty_j w_j^2 with penalty = alpha_ * column_scale_**2. None where the penalty is
-        alpha_ |w|^2: for a number given as alpha, always.
+        sum penalty_j w_j^2 with penalty = alpha_ * column_scale_**2, else alpha_ |w|^2.
     coef_, intercept_ : ndarray of shape (p,) or (k, p), and float or ndarray of shape (k,)
     certificate_ : Certificate
         The proven number of digits of the solution at `alpha_`.
@@ -84,10 +78,9 @@ class Ridge(ClosedFormRegressor):
 
     Notes
     -----
-    A row of weight 2 counts as two rows, each left out alone. A row of weight below 1 is one row
-    of less trust: it is left out whole. n is the larger of the number of rows and the sum of
-    weights. A rule compares its criterion in both units, of all targets together; where standard
-    deviations differ by less than a factor of 2, columns stay as they are.
+    A row of weight 2 counts as two rows, each left out alone; a row of weight below 1 is left out
+    whole. n is the larger of the number of rows and the sum of weights. Where standard deviations
+    differ by less than a factor of 2, columns stay as they are.
 
     The Bayesian reading: y = w'x + b + noise of variance sigma^2 / weight, w ~ N(0, sigma^2/alpha)
     (w_j ~ N(0, sigma^2/penalty_j) with column_scale_), b flat. `evidence` puts sigma^2 at its most
@@ -140,8 +133,7 @@ class Ridge(ClosedFormRegressor):
             check_penalties(self.alpha, "alpha")
         elif self.alpha not in ("auto", *RULES):
             raise ValueError(
-                f'alpha is "{self.alpha}"; expected a number >= 0, one for each target, or a '
-                'rule: "auto", "loo", "gcv" or "evidence".'
+                f'alpha is "{self.alpha}"; expected numbers, "auto", "loo", "gcv" or "evidence".'
             )
 
     def _refinement(self) -> tuple[Any, bool] | None:
@@ -189,8 +181,8 @@ class Ridge(ClosedFormRegressor):
             alphas, sentences = self._choose_penalties(rows, k)
         if np.any(alphas > 0) and not np.all(alphas > 0):
             raise ValueError(
-                "alpha is zero for some targets and positive for others; on sparse rows this "
-                "large give either, and fit the others on their own."
+                "alpha is zero for some targets and positive for others; on large sparse rows fit "
+                "them apart."
             )
         if np.all(alphas > 0):
             fit = krylov.iterative_ridge(A, alphas)
@@ -214,8 +206,7 @@ class Ridge(ClosedFormRegressor):
         alphas = check_penalties(self.alpha, "alpha")
         if alphas.ndim == 1 and len(alphas) != k:
             raise ValueError(
-                f"alpha has {len(alphas)} penalties and y has {k} targets; give one number, or one "
-                "for each target."
+                f"alpha has {len(alphas)} penalties and y {k} targets; give one for each target."
             )
         return np.broadcast_to(alphas, (k,)).copy(), []
 
@@ -236,8 +227,7 @@ class Ridge(ClosedFormRegressor):
         if self.moments_ is None:
             raise ValueError(
                 f"this fit solved {self.n_features_in_} columns of sparse rows by products alone, "
-                "and has no eigenvalues for paths, evidence, posteriors and standard deviations. "
-                "Fit fewer columns or rows for them."
+                "without the eigenvalues that paths and posteriors need. Fit fewer columns or rows."
             )
         return spectrum_of_moments(self.moments_, self.fit_intercept, self.column_scale_)
 
@@ -289,8 +279,8 @@ class Ridge(ClosedFormRegressor):
         k = rows.Y.shape[1]
         if k != f.a.shape[1] or not np.isclose(rows.weight, f.weight):
             raise ValueError(
-                f"these are {rows.n} rows of total weight {rows.weight:g} and {k} targets; the "
-                f"fit saw a weight of {f.weight:g} and {f.a.shape[1]} targets. Give the same rows."
+                f"these rows have a weight of {rows.weight:g} and {k} targets; the fit saw "
+                f"{f.weight:g} and {f.a.shape[1]}. Give the same rows."
             )
         return rows
 
@@ -302,14 +292,10 @@ class Ridge(ClosedFormRegressor):
         lam = f.in_units(np.atleast_1d(self.alpha_))
         squares, free = f.residual(lam[None])
         if np.any(free <= 1e-12 * f.count):
-            raise ValueError(
-                "no degrees of freedom are left to estimate the noise from; a larger alpha or "
-                "more rows leave some."
-            )
+            raise ValueError("no degrees of freedom are left for the noise; give a larger alpha.")
         if not f.full and np.any(lam == 0):
             raise ValueError(
-                "alpha = 0 and columns are dependent: the weights have no proper posterior. A "
-                "positive alpha gives one."
+                "alpha = 0 and dependent columns: the weights have no proper posterior."
             )
         size = np.sqrt((f.rest + (f.a**2).sum(axis=0)) / f.weight + f.mean[-f.a.shape[1] :] ** 2)
         return f, lam, np.ldexp(np.maximum((squares / free)[0], rounding_of(size)), 2 * f.e_y)
@@ -345,19 +331,13 @@ class Ridge(ClosedFormRegressor):
                 -penalties.minus_evidence(f, f.in_units(np.atleast_1d(a))[None])[0]
                 for a in (self.alpha_, best)
             )
-        if self._one_target:
-            return Evidence(value[0], best[0], best_value[0])
-        return Evidence(value, best, best_value)
+        parts = value, best, best_value
+        return Evidence(*(part[0] for part in parts) if self._one_target else parts)
 
     def summary(self, level: float = 0.95, target: int = 0) -> Summary:
         """Coefficients with their posterior spread, the penalty, degrees of freedom and R².
 
-        Parameters
-        ----------
-        level : float
-            Of the credible intervals; see Notes for the model.
-        target : int
-            Which target, where there are several.
+        level is that of the credible intervals; target is one of several. See Notes for the model.
         """
         level = float(LEVEL("level", level))
         f, lam, noise = self._bayes()
@@ -381,9 +361,7 @@ class Ridge(ClosedFormRegressor):
         }
         notes = [str(self.certificate_)]
         notes += [self.fit_.stopped.partition(". ")[0] + "."] * isinstance(self.alpha, str)
-        notes += [
-            f"low and high are {100 * level:g} % credible intervals; the penalty acts as a prior."
-        ]
+        notes += [f"low and high are {100 * level:g} % credible intervals, the penalty a prior."]
         table = {"coef": w, "std err": std} | ends
         return Summary("Ridge regression", tuple(names), table, facts, tuple(notes))
 
@@ -413,12 +391,9 @@ class Ridge(ClosedFormRegressor):
 
 def check_penalties(alpha: Any, name: str) -> Array:
     """Numbers >= 0, finite, one for each target."""
-    alphas = numbers(
-        name, alpha, "numbers (a finite number >= 0, one for each target) or the name of a rule"
-    )
+    alphas = numbers(name, alpha, "numbers (a finite number >= 0, one for each target) or a rule")
     if alphas.ndim > 1 or not alphas.size or not np.all((alphas >= 0) & (alphas < np.inf)):
         raise ParameterError(
-            f"{name} is {shown(alpha)}; a penalty is a finite number >= 0, or a sequence of them, "
-            "one for each target."
+            f"{name} is {shown(alpha)}; a penalty is a finite number >= 0, one for each target."
         )
     return alphas
