@@ -30,13 +30,14 @@ from adaline.sums.moments import Moments
 from adaline.sums.rows import Rows
 
 SPECTRUM_UP_TO = 3000  # rows of which an n x n matrix has its eigenvalues within seconds
-PATH_POINTS = 50  # penalties of a path (any number that draws a smooth curve)
 
 
 def require_streaming_rule(model: Ridge) -> bool:
     """Raise AttributeError for alpha="loo", which needs all rows at once."""
     if isinstance(model.alpha, str) and model.alpha == "loo":
-        raise AttributeError('alpha="loo" needs all rows; streams: "gcv", "evidence", "auto".')
+        raise AttributeError(
+            'alpha="loo" leaves out rows and needs them all; streams: "gcv", "evidence", "auto".'
+        )
     return True
 
 
@@ -250,7 +251,7 @@ class Ridge(ClosedFormRegressor):
             s = f.s[f.s > 0] if np.any(f.s > 0) else np.ones(1)
             chosen = f.in_units(np.atleast_1d(self.alpha_))
             low = np.min(0.1 * chosen, initial=1e-3 * s.min(), where=chosen > 0)
-            lam = np.geomspace(low, 1e3 * s.max(), PATH_POINTS)
+            lam = np.geomspace(low, 1e3 * s.max(), 50)  # enough for a smooth curve
         else:
             lam = f.in_units(check_penalties(alphas, "alphas").ravel())
         rows = None if X is None else self._same_rows(f, X, y, sample_weight)
