@@ -25,7 +25,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "search")
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 # Others remove these when a process ends in peace, which workers of pytest-xdist do not, or never.
-LEFT_BY_OTHERS = ("dask-scratch-space", "matplotlib-", "pymp-", "sklearn_testing_")
+LEFT_BY_OTHERS = ("dask-scratch-space", "matplotlib-", "pulse-", "pymp-", "sklearn_testing_")
 
 
 def pytest_configure(config: pytest.Config) -> None:

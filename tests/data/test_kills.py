@@ -110,7 +110,8 @@ def forks() -> Iterator[Forks]:
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_killed_fit_ends_with_the_same_bits(forks, tmp_path, learner):
-    assert killed(forks, tmp_path, learner, 1, random.Random(learner)) == 1
+    # A kill before the first saving proves nothing, and a loaded machine is slow to save.
+    assert killed(forks, tmp_path, learner, 4, random.Random(learner)) >= 1
 
 
 def campaign(kills: int) -> None:

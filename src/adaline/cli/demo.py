@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
+import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,8 +39,13 @@ def demo(*, out: str | None = None, common: Common | None = None) -> int:
         os.makedirs(out, exist_ok=True)
     can_report = all(find_spec(module) is not None for module in ("jinja2", "matplotlib"))
     report = os.path.join(out or "", "pumps.html") if can_report else None
-    table = min(str(SAMPLE), os.path.relpath(SAMPLE), key=len)
-    shown = ["adaline", "fit", table, "-t", "failed", *(["--report", report] if report else [])]
+    near = Path("examples", "data", SAMPLE.name)  # in a checkout, easier to find
+    is_copy = near.is_file() and near.read_bytes() == SAMPLE.read_bytes()
+    table = str(near) if is_copy else shorten_path(SAMPLE)
+    home = Path(sys.executable).with_name("adaline")
+    on_path = shutil.which("adaline") == str(home)
+    command = "adaline" if on_path else shorten_path(home)
+    shown = [command, "fit", table, "-t", "failed", *(["--report", report] if report else [])]
     say("1. A table: which of 400 pumps will fail? Its columns and first rows:\n")
     say(parts.beginning(SAMPLE), f"\n$ {shlex.join(shown)}\n")
     say("Learning; compiling takes some seconds when it runs first ...\n")
@@ -62,7 +69,16 @@ def demo(*, out: str | None = None, common: Common | None = None) -> int:
     say(parts.voice())
     say("\n4. Every step of learning: the perceptron of the lectures learns OR.\n")
     say(parts.perceptron(), "\nThree things to try next:\n")
-    say("  Your own table:\n    adaline fit YOUR.csv -t COLUMN --report report.html")
-    say("  Watch every learner in a browser:\n    adaline play")
+    say(f"  Your own table:\n    {command} fit YOUR.csv -t COLUMN --report report.html")
+    play = f"{command} play"
+    if find_spec("uvicorn") is None:
+        install = adaline.MissingExtra.how_to_install("play")
+        play = "make play" if Path("Makefile").is_file() and is_copy else f"{install}; {play}"
+    say(f"  Watch every learner in a browser:\n    {play}")
     say("  The same in Python, in five minutes:\n    docs/start.md")
     return answer.finish(**fitted.facts)
+
+
+def shorten_path(path: Path) -> str:
+    """The shorter of the absolute and the relative path."""
+    return min(str(path), os.path.relpath(path), key=len)

@@ -159,7 +159,10 @@ def legend(ax: Axes, **more: Any) -> None:
     if type(figure.get_layout_engine()).__name__ == "ConstrainedLayoutEngine":
         from matplotlib.transforms import ScaledTranslation
 
+        # Tick labels longer than the usual 5 letters take from the width of the axes.
+        beside = max((len(text.get_text()) for text in ax.get_yticklabels()), default=0)
         letters = 1.2 * LETTERS_PER_INCH * figure.get_figwidth() * ax.get_position().width
+        letters -= max(beside - 5, 0)
         lengths = sorted((len(text) + 6 for text in labels), reverse=True)  # 6 for the marker
         columns = sum(length <= letters for length in accumulate(lengths))
         below = ScaledTranslation(0, -40 / 72, figure.dpi_scale_trans)  # the labels of the axis
