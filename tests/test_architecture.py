@@ -290,7 +290,7 @@ def test_a_folder_fits_on_a_screen_when_listed():
         folder.relative_to(SOURCE).as_posix(): count
         for folder in [SOURCE, *(path for path in SOURCE.rglob("*") if path.is_dir())]
         if folder.name != "__pycache__"
-        and (count := sum(not p.name.startswith("__") for p in folder.iterdir())) > 36
+        and (count := sum(not p.name.startswith("__") for p in folder.iterdir())) > 30
     }
     assert not long
 
@@ -435,7 +435,7 @@ def test_evaluate_and_retrieval_are_no_dangers(tmp_path):
 
 
 # Lines of src, with docstrings and comments. It only goes down: lower it when code goes.
-MOST_LINES = 74_030
+MOST_LINES = 52_635
 
 
 def test_the_source_does_not_grow():
