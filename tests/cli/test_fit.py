@@ -172,7 +172,7 @@ def test_few_rows_are_all_learned_from_and_that_is_said(command, tmp_path):
     path.write_text("x,y,label\n-1,-1,no\n1,-1,yes\n-1,1,yes\n1,1,yes\n")
     shown = command("fit", path, "-t", "label")
     assert shown.code == 0
-    assert "4 rows to learn from" in shown.out
+    assert "4 training rows" in shown.out
     assert "overestimates" in shown.out
 
 

@@ -115,7 +115,7 @@ def advice_for(model: str) -> str:
 def choose_learner(model: str | None, source: Source, target: str) -> Choice:
     """What was asked for, or what the first rows of the target suggest."""
     if model is not None:
-        return Choice(find_learner(model), "as you asked")
+        return Choice(find_learner(model), "as requested")
     values = _first_values(source, target)
     different = np.unique(labels(values))
     K, who = len(different), f"{name(target)!r}"
@@ -125,18 +125,18 @@ def choose_learner(model: str | None, source: Source, target: str) -> Choice:
         )
     are_numbers, are_whole = values.dtype.kind != "O", different.dtype.kind in "iub"
     if are_numbers and K > 2 and (not are_whole or K > FEW_VALUES or len(values) / 3 < K):
-        what = f"{who} holds numbers, {number(K)} different ones in the first rows"
-        return Choice(adaline.Ridge, f"{what}: ridge regression finds its penalty by itself")
+        why = f"because {who} is numeric ({number(K)} different values in the first rows)"
+        return Choice(adaline.Ridge, why)
     shown = ", ".join(name(label) for label in different[:4].tolist()) + ", ..." * (K > 4)
     if K == 2:
-        why = f"{who} has two values ({shown}): logistic regression tells probabilities, too"
+        why = f"because {who} has two classes ({shown})"
         return Choice(adaline.LogisticRegression, why)
     if K > MANY_CLASSES:
-        why = f"{who} has {plural(K, 'class')}, many: Gaussian classes need one pass"
+        why = f"because {who} has {plural(K, 'class')}, and Gaussian classes need one pass"
         return Choice(adaline.GaussianClassifier, why)
     kind = "whole numbers, " if are_numbers else ""
-    why = f"{who} has {kind}{K} classes ({shown}): logistic regression with softmax"
-    why += "; for a quantity rather than classes, say --model ridge" if are_numbers else ""
+    why = f"because {who} has {kind}{K} classes ({shown})"
+    why += "; if it is a quantity, use --model ridge" if are_numbers else ""
     return Choice(adaline.LogisticRegression, why)
 
 

@@ -173,18 +173,18 @@ def _describe_rows(fit: Fit) -> str:
     """What was read, and how the quality is measured with it."""
     table, folded = fit.table, fit.folded
     text = sum(kind == "text" for kind in table.source.kinds)
-    columns = plural(len(table.source.names), "column") + (f", {text} of text" if text else "")
-    rows = "" if fit.rows is None else f"; {number(fit.rows)} rows to learn from"
+    columns = plural(len(table.source.names), "column") + (f" ({text} of text)" if text else "")
+    rows = "" if fit.rows is None else f", {number(fit.rows)} training rows"
     left_out = fit.left_out
     if folded is None:
-        measured = f", {number(fit.tested.quality.n)} held out" if fit.is_held_out else ""
+        measured = f", {number(fit.tested.quality.n)} rows held out" if fit.is_held_out else ""
         left_out += fit.tested.left_out * fit.is_held_out
     elif folded.way == HOLD_OUT:
         measured = f", {folded.quality.n:,} of them held out to measure the quality"
     else:
         n, models = folded.quality.n, len(folded.per_fold)
-        which = "each" if n == fit.rows else f"{number(n)} of them"
-        measured = f", {which} predicted by one of {models} models that have not seen it"
+        which = "" if n == fit.rows else f" on {number(n)} of them"
+        measured = f"; measured by {models}-fold cross-validation{which}"
     why = "without a target" if fit.request.columns.missing == "auto" else "with missing values"
     gone = f"; {plural(left_out, 'row')} {why} left out" if left_out else ""
     return f"Read {file(title(table.source))}: {columns}{rows}{measured}{gone}."
