@@ -69,7 +69,7 @@ def test_the_verdict_the_report_and_the_facts_state_one_quality(kind, K, seed):
     assert f"Accuracy {share}" in report.verdict[0]
     assert share in dict(report.quality)["accuracy"]
     confusion = next(p for p in report.pictures if p.key == "confusion")
-    assert f"{facts['right']} of {facts['rows']} rows" in confusion.claim
+    assert f"{facts['right']} of {facts['rows']} rows are predicted correctly" in confusion.claim
     words = " ".join((*report.verdict, *report.proofs, *report.warnings))
     assert proof.verdict in words
     if K > 2:
@@ -77,7 +77,7 @@ def test_the_verdict_the_report_and_the_facts_state_one_quality(kind, K, seed):
         assert "the classes touch" not in words
     if facts["auc"] is not None:
         (roc,) = [p for p in report.pictures if p.key == "roc"]
-        assert f"{100 * facts['auc']:.1f}" in roc.claim
+        assert f"{100 * facts['auc']:.1f}% of the time" in roc.claim
 
 
 @pytest.mark.parametrize("K", [2, 3])
