@@ -23,8 +23,8 @@ play: .venv/.play  ## every learner at work, in a browser
 test: .venv/.installed  ## the tests, the doctests and the README's examples
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
-test-browser: .venv/.installed  ## the page in a real Chromium, at length (ADALINE_CHROMIUM=path)
-	ADALINE_BROWSER_TESTS=1 $(BIN)/python -m pytest tests/play/test_browser.py tests/play/test_browser_tabs.py tests/play/browser $(ARGS)
+test-browser: .venv/.installed  ## the page in a real Chromium (ADALINE_CHROMIUM=path)
+	$(BIN)/python -m pytest tests/play/test_browser.py tests/play/test_browser_tabs.py tests/play/test_notebook_front_end.py $(ARGS)
 
 test-lowest:  ## the tests with the lowest versions that pyproject.toml allows
 	.ci/versions
@@ -62,6 +62,8 @@ bench: .venv/.benches  ## every script of bench/ beside the peers it names, as d
 LAW_optimality := tests/laws/test_optimality_never_lies.py
 LAW_digits := tests/laws/test_certificates_never_lie.py
 LAW_coins := tests/laws/test_coin_flips.py
+LAW_groups := tests/laws/test_groups.py
+LAW_audit := tests/laws/test_audit.py
 LAW_hostile := tests/laws/test_claims_on_hostile_numbers.py
 LAW_separation := tests/laws/test_separability.py
 LAW_values := tests/laws/test_bad_values.py
@@ -76,13 +78,15 @@ fuzz: .venv/.installed  ## search for a claim that lies, or a file that breaks u
 	PYTHONPATH=tests $(BIN)/python tests/laws/test_optimality_never_lies.py $(or $(SECONDS),60)
 	PYTHONPATH=tests $(BIN)/python tests/laws/test_certificates_never_lie.py $(or $(SECONDS),60)
 	PYTHONPATH=tests $(BIN)/python tests/laws/test_claims_on_hostile_numbers.py $(or $(SECONDS),60)
+	PYTHONPATH=tests $(BIN)/python tests/laws/test_groups.py $(or $(SECONDS),60)
+	PYTHONPATH=tests $(BIN)/python -W ignore tests/laws/test_audit.py $(or $(SECONDS),60)
 	PYTHONPATH=tests $(BIN)/python tests/laws/test_coin_flips.py $(or $(SECONDS),60)
 	PYTHONPATH=tests $(BIN)/python tests/laws/test_separability.py $(or $(SECONDS),60)
 	PYTHONPATH=tests $(BIN)/python tests/laws/test_model_files.py $(or $(MUTATIONS),10000)
 	PYTHONPATH=tests $(BIN)/python -W ignore tests/laws/test_bad_values.py $(or $(SECONDS),300)
 	PYTHONPATH=tests $(BIN)/python -W ignore tests/laws/test_extreme_numbers.py $(or $(SECONDS),60)
-	PYTHONPATH=tests $(BIN)/python tests/data/test_kills.py $(or $(KILLS),50)
-	PYTHONPATH=tests $(BIN)/python tests/cli/test_damaged_files.py $(or $(DAMAGED),1000)
+	PYTHONPATH=tests $(BIN)/python campaigns/killed_fits.py $(or $(KILLS),50)
+	PYTHONPATH=tests $(BIN)/python campaigns/damaged_files.py $(or $(DAMAGED),1000)
 endif
 
 cluster: .venv/.installed  ## cut cables and kill workers of a Dask cluster (KILLS=200), and compare the bits

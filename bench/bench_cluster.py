@@ -83,7 +83,7 @@ def empty_blocks(count: int, client: Any) -> Any:
     """So many descriptors through the scheduler, and what that adds to the client's memory."""
     import operator
 
-    from adaline.distributed.executor import Workers
+    from adaline.distributed.clusters import Workers
     from adaline.sums.mapreduce import mapreduce
 
     def work() -> Any:

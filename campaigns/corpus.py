@@ -6,7 +6,7 @@
 A table is known by the digest of its bytes, so that a record outlives moves and new versions of
 the packages that ship the tables. `make corpus FOLDER=...` compares with `tests/data/corpus.json`,
 which holds 1,000 tables of statsmodels 0.15, scikit-learn 1.9, pydataset 0.2 (its resources.tar.gz,
-unpacked) and vega_datasets 0.9; `tests/data/test_corpus.py` reads those that are installed.
+unpacked) and vega_datasets 0.9; `tests/data/test_readers.py` reads those that are installed.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ class Campaign:
 
     def job(self, hosts: tuple[str, ...], seconds: float | None) -> str:
         """Sums while these are cut off for so many seconds, or until the end of the job."""
-        from adaline.distributed.executor import Workers
+        from adaline.distributed.clusters import Workers
         from adaline.sums.mapreduce import mapreduce
         from slow_blocks import bits, slow_moments
 

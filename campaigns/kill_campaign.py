@@ -26,7 +26,7 @@ import numpy as np
 
 from adaline import GaussianClassifier, LeastSquares, LogisticRegression
 from adaline.data import blocks, fit
-from adaline.distributed.executor import Workers
+from adaline.distributed.clusters import Workers
 from adaline.sums.mapreduce import mapreduce
 from slow_blocks import bits, plain_moments, slow_moments, slow_sum
 from worker_crew import Crew, crew

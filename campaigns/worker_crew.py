@@ -51,27 +51,6 @@ def a_process(function, *args) -> multiprocessing.process.BaseProcess:
     return one
 
 
-def checkpointed_fit(address: str, folder, checkpoint, out, pause: float) -> None:
-    """A client of its own, which pauses after every part, and saves the weights in the end."""
-    import numpy as np
-
-    from adaline import LogisticRegression
-    from adaline.data import blocks, fit
-
-    with distributed.Client(address) as client:
-        model = fit(
-            LogisticRegression(),
-            blocks(folder, rows=100),
-            "label",
-            columns=["a", "b", "c"],
-            client=client,
-            checkpoint=checkpoint,
-            every=0.0,
-            progress=lambda done, whole: time.sleep(pause),
-        )
-    np.save(out, np.append(model.coef_, model.intercept_))
-
-
 def slow_command(words: list[str], pause: float, said) -> None:
     """The command `adaline`, which pauses after every part; what it says goes to a file."""
     from adaline.cli import main

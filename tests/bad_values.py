@@ -1,32 +1,39 @@
-"""Values that a parameter should not get, what they mean if anything, and how a call took them.
+"""Values that a parameter should not get, calls to try them on, and how a call took them.
 
-A `Kind` says what a parameter expects. Its `meaning` of a value is the plain value that says the
-same, such as True for np.True_, or `Illegal` where there is none. `judged` makes the call with
-the value, compares it with the same call with the plain value, and names the outcome.
+A call may refuse a value by an error that names the parameter, or take it as the plain value that
+says the same: True for np.True_, an array for a list of lists. What a constructor takes is what
+`_parameters` of its class declares.
 """
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import inspect
 import re
 import signal
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-OUTCOMES = ("right", "clear", "unnamed", "obscure", "silent", "hang")
-_SECONDS = 30  # after which a call counts as hanging
+import adaline
+from adaline import decisions
+from adaline.estimators.registry import public_estimators
 
-
-class Illegal(Exception):
-    """There is no plain value that means the same."""
+SECONDS = 30  # after which a call counts as hanging
+X = np.array([[1, 2], [2, 1], [0, 3], [4, 1], [5, 5], [4, 6], [6, 4], [3, 3]], dtype=float)
+Y = np.array([1.0, 2.0, 0.5, 3.0, 6.0, 5.0, 7.0, 3.5])
+APART = np.array([0, 0, 0, 0, 1, 1, 1, 1])  # a hyperplane separates them
+MIXED = np.array([0, 0, 1, 1, 1, 0, 1, 0])  # and these it does not
+LABELS = {"y", "classes", "codes"}  # parameters whose values may be texts
+ONES = np.ones(len(X))
 
 
 class Raiser:
@@ -36,482 +43,204 @@ class Raiser:
         raise RuntimeError("this object cannot become an array")
 
 
-class Hang(BaseException):
-    """A call took too long."""
-
-
-def scalars() -> Iterator[tuple[str, Any]]:
-    """Values that are no arrays, or not the array that was meant."""
-    yield "None", None
-    yield "text", "text"
-    yield "empty text", ""
-    yield "'False'", "False"
-    yield "'1'", "1"
-    yield "bytes", b"bytes"
-    yield "True", True
-    yield "False", False
-    yield "np.True_", np.True_
-    yield "nan", float("nan")
-    yield "inf", float("inf")
-    yield "-inf", -float("inf")
-    yield "-1", -1
-    yield "-0.5", -0.5
-    yield "0", 0
-    yield "1", 1
-    yield "2.5", 2.5
-    yield "3.0", 3.0
-    yield "np.float32", np.float32(0.5)
-    yield "np.int8", np.int8(2)
-    yield "Fraction", Fraction(1, 2)
-    yield "Decimal", Decimal("0.5")
-    yield "2**63", 2**63
-    yield "-2**63", -(2**63)
-    yield "10**400", 10**400
-    yield "1e308", 1e308
-    yield "5e-324", 5e-324
-    yield "complex", 1j
-    yield "0-d array", np.array(0.5)
-    yield "array of one", np.array([0.5])
-    yield "[]", []
-    yield "[1, 2]", [1, 2]
-    yield "()", ()
-    yield "{}", {}
-    yield "{'a': 1}", {"a": 1}
-    yield "set", {1, 2}
-    yield "object()", object()
-    yield "NotImplemented", NotImplemented
-    yield "pd.NA", pd.NA
-    yield "pd.NaT", pd.NaT
-    yield "datetime64", np.datetime64("2020-01-01")
-    yield "timedelta64", np.timedelta64(1, "D")
-    yield "function", len
-    yield "lambda", lambda *_: 1.0
-    yield "class", int
-    yield "Raiser", Raiser()
-    yield "generator", (i for i in range(8))
-    yield "range", range(8)
-    yield "nothing", np.empty(0)
-    yield "no rows", np.empty((0, 2))
-    yield "no columns", np.empty((8, 0))
-    yield "3-D", np.zeros((2, 2, 2))
-    yield "texts", np.array(["a", "b"])
-    yield "ragged", [[1.0, 2.0], [3.0]]
-    yield "structured", np.zeros(8, dtype=[("a", float), ("b", int)])
-    yield "DataFrame with text", pd.DataFrame({"a": [1.0] * 8, "b": list("abcdefgh")})
-    yield "DataFrame of dates", pd.DataFrame({"a": pd.date_range("2020", periods=8)})
-    yield "itself", _itself()
-
-
-def _itself() -> list[Any]:
-    itself: list[Any] = []
-    itself.append(itself)
-    return itself
+itself: list[Any] = []
+itself.append(itself)
+ODD = {
+    **{repr(v): v for v in (None, "text", "", "False", "1", b"bytes", True, False, -1, -0.5, 0, 1)},
+    **{repr(v): v for v in (2.5, 3.0, float("nan"), float("inf"), -float("inf"), 1e308, 5e-324)},
+    **{repr(v): v for v in (2**63, -(2**63), 1j, [], [1, 2], (), {}, {"a": 1}, {1, 2}, range(8))},
+    **{repr(v): v for v in (np.True_, np.float32(0.5), np.int8(2), Fraction(1, 2), Decimal("0.5"))},
+    **{repr(v): v for v in (pd.NA, pd.NaT, np.datetime64("2020-01-01"), np.timedelta64(1, "D"))},
+    **{repr(v): v for v in (np.array(0.5), np.array([0.5]), np.empty((0, 2)), np.empty((8, 0)))},
+    **{repr(v): v for v in (np.array(["a", "b"]), [[1.0, 2.0], [3.0]], NotImplemented, len, int)},
+    "10**400": 10**400,
+    "object": object(),
+    "raiser": Raiser(),
+    "3-D": np.zeros((2, 2, 2)),
+    "structured": np.zeros(8, dtype=[("a", float), ("b", int)]),
+    "table with text": pd.DataFrame({"a": [1.0] * 8, "b": list("abcdefgh")}),
+    "table of dates": pd.DataFrame({k: pd.date_range("2020", periods=8) for k in "ab"}),
+    "itself": itself,
+}
 
 
 def variants(legal: Any) -> Iterator[tuple[str, Any]]:
     """A legal array spoiled in one way each, and the same array in other clothes."""
     if not isinstance(legal, np.ndarray) or not legal.size:
         return
+    number, middle = legal.astype(float), legal.size // 2
+
+    def put(value: Any, dtype: Any = float) -> Any:
+        spoiled = legal.astype(dtype)
+        spoiled.flat[middle] = value
+        return spoiled
+
+    for odd in (None, "text", object(), [1, 2], pd.NA, 10**30):
+        yield f"with {odd!s:.20}", put(odd, object)
+    for odd in (np.nan, np.inf, -np.inf, -1.0):
+        yield f"with {odd}", put(odd)
+    for factor in (0.0, 1e300, 1e-300):
+        yield f"times {factor}", number * factor
+    for dtype in ("f4", "f2", "g", "i1", "u8", "?", "U", "S", "O", "M8[s]", "m8[s]"):
+        yield dtype, np.abs(legal).astype("i8").astype(dtype)
+    mask = np.arange(legal.size).reshape(legal.shape) == 1
     yield "list", legal.tolist()
-    yield "tuple", tuple(legal.tolist())
     yield "one less", legal[:-1]
     yield "one more", np.concatenate([legal, legal[:1]])
     yield "one axis more", legal[..., None]
     yield "flat", legal.ravel()
     yield "transposed", legal.T
-    yield "read only", _read_only(legal)
-    yield "objects", legal.astype(object)
-    yield "Series", pd.Series(legal.ravel())
-    yield "DataFrame", pd.DataFrame(legal)
-    yield "masked", np.ma.masked_array(legal, mask=np.arange(legal.size).reshape(legal.shape) == 1)
-    yield "masked nowhere", np.ma.masked_array(legal)
-    yield "with None", _with(legal.astype(object), None)
-    yield "with a text", _with(legal.astype(object), "text")
-    yield "with an object", _with(legal.astype(object), object())
-    yield "with a list", _with(legal.astype(object), [1, 2])
-    yield "with pd.NA", _with(legal.astype(object), pd.NA)
-    yield "with a huge int", _with(legal.astype(object), 10**400)
-    if legal.dtype.kind not in "fiub":
-        return
-    numbers = legal.astype(float)
-    for name, number in [("nan", np.nan), ("inf", np.inf), ("-inf", -np.inf)]:
-        yield f"with {name}", _with(numbers, number)
-    yield "with -1", _with(numbers, -1.0)
-    yield "all zero", numbers * 0
-    yield "all 1e308", numbers * 0 + 1e308
-    yield "all 5e-324", numbers * 0 + 5e-324
-    yield "times 1e300", numbers * 1e300
-    yield "times 1e-300", numbers * 1e-300
-    yield "complex array", legal + 1j
-    yield "float32", legal.astype(np.float32)
-    yield "float16", legal.astype(np.float16)
-    yield "longdouble", legal.astype(np.longdouble)
-    yield "int8", legal.astype(np.int8)
-    yield "uint64", np.abs(legal).astype(np.uint64)
-    yield "bool", legal.astype(bool)
-    yield "digits", legal.astype(str)
-    yield "digits as bytes", legal.astype("S")
-    yield "dates", np.abs(legal).astype("datetime64[s]")
-    yield "durations", legal.astype("timedelta64[s]")
-    if legal.ndim == 2:
-        yield "CSR", sparse.csr_matrix(legal)
-        yield "COO", sparse.coo_array(legal)
-        yield "matrix", np.asmatrix(legal)
-        yield "CSR with nan", sparse.csr_matrix(_with(numbers, np.nan))
-    else:
-        yield "sparse column", sparse.csr_matrix(numbers.reshape(-1, 1))
+    yield "series", pd.Series(legal.ravel())
+    yield "table", pd.DataFrame(legal)
+    yield "masked", np.ma.masked_array(legal, mask=mask)
+    yield "complex", legal + 1j
+    yield "sparse", sparse.csr_matrix(np.atleast_2d(number))
+    yield "sparse with nan", sparse.coo_array(np.atleast_2d(put(np.nan)))
 
 
-def _read_only(array: Any) -> Any:
-    copy = array.copy()
-    copy.flags.writeable = False
-    return copy
+class Illegal(Exception):
+    """There is no plain value that means the same."""
 
 
-def _with(array: Any, value: Any) -> Any:
-    array = array.copy()
-    array.flat[array.size // 2] = value
-    return array
+POSITIVE = lambda v: np.all(v > 0)  # noqa: E731
+DOMAINS: dict[str, Callable[[Any], Any]] = {  # what else numbers must be
+    "sample_weight": lambda v: np.all(v >= 0) and np.any(v),
+    "weights": lambda v: np.all(v >= 0),
+    "margins": POSITIVE,
+    "exposure": POSITIVE,
+    "priors": lambda v: np.all(v >= 0) and abs(np.sum(v) - 1) < 1e-9,
+    "level": lambda v: np.ndim(v) == 0 and 0 < v < 1,
+    "alphas": lambda v: np.all(v >= 0),
+    **dict.fromkeys(("eta", "eta1", "eta0", "tau"), POSITIVE),
+}
 
 
-# Kinds: what a parameter expects.
-
-
-class Kind:
-    """A parameter that takes anything, and does not look at it."""
-
-    def meaning(self, value: Any) -> Any:
-        return None
+def plain(name: str, value: Any) -> Any:
+    """A bool, a number, a text, None, or an array of finite numbers or labels."""
+    if value is None or isinstance(value, str | bool | np.bool_):
+        return bool(value) if isinstance(value, np.bool_) else value
+    if isinstance(value, bytes | dict | set | np.datetime64 | np.timedelta64 | complex | Decimal):
+        raise Illegal
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise Illegal
+    value = value.toarray() if sparse.issparse(value) else value
+    try:
+        array = np.asarray(value)
+        texts = [isinstance(a, str | bytes | type(pd.NaT)) for a in array.flat]
+        if name in LABELS and texts and (all(texts) or array.dtype.kind in "US"):
+            return array.astype(str)
+        if name in LABELS and array.ndim and array.dtype.kind in "mMiub":
+            return array.astype(np.int64)
+        if (any(texts) and array.dtype.kind not in "US") or array.dtype.kind not in "fiubOUS":
+            raise Illegal
+        numbers = array.astype(np.float64)
+    except Illegal:
+        raise
+    except Exception:
+        raise Illegal from None
+    logs = name.startswith("log_density")
+    if np.isnan(numbers).any() or (np.isinf(numbers).any() and not logs):
+        raise Illegal
+    if not DOMAINS.get(name, lambda v: True)(numbers):
+        raise Illegal
+    if np.ndim(numbers):
+        return numbers
+    return int(numbers) if isinstance(value, int | np.integer) else float(numbers)
 
 
 @dataclasses.dataclass
-class Either(Kind):
-    kinds: tuple[Kind, ...]
+class Subject:
+    """A call, legal arguments of its parameters, and for some what they take."""
 
-    def meaning(self, value: Any) -> Any:
-        for kind in self.kinds:
+    name: str
+    call: Callable[..., Any]
+    legal: dict[str, Any]
+    takes: dict[str, Callable[[Any], bool]] = dataclasses.field(default_factory=dict)
+
+    def judge(self, parameter: str, value: Any) -> str:
+        """Why the answer to this value is wrong; "" if it is right, or a clear error."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             try:
-                return kind.meaning(value)
+                meant = plain(parameter, value)
             except Illegal:
-                continue
-        raise Illegal
+                meant = Illegal
+            try:
+                came = essence(limited(self.call, **{**self.legal, parameter: value}))
+            except Exception as error:
+                return complaint(error, parameter, value, meant is not Illegal)
+            if parameter in self.takes:
+                return "" if self.takes[parameter](value) else f"accepted, and gave {came!s:.80}"
+            if meant is Illegal:
+                return f"accepted, and gave {came!s:.80}"
+            try:
+                expected = essence(limited(self.call, **{**self.legal, parameter: meant}))
+            except Exception as error:
+                return f"gave a result, but {meant!r:.60} raises {error!r:.80}"
+        return "" if same(came, expected) else f"{came!s:.70} instead of {expected!s:.70}"
 
 
-@dataclasses.dataclass
-class Word(Kind):
-    """One of these texts, or None where it is among them."""
-
-    words: tuple[Any, ...]
-
-    def meaning(self, value: Any) -> Any:
-        if (isinstance(value, str) or value is None) and value in self.words:
-            return value
-        raise Illegal
-
-
-class Flag(Kind):
-    def meaning(self, value: Any) -> Any:
-        if isinstance(value, bool | np.bool_):
-            return bool(value)
-        raise Illegal
-
-
-@dataclasses.dataclass
-class Number(Kind):
-    """A finite real number from low to high, both included unless they are `without`."""
-
-    low: float = -np.inf
-    high: float = np.inf
-    without: tuple[float, ...] = ()
-    whole: bool = False
-    whole_floats: bool = False
-
-    def meaning(self, value: Any) -> Any:
-        kinds: Any = (int, np.integer) if self.whole else (int, float, Fraction, np.integer)
-        kinds += (float,) if self.whole_floats else () if self.whole else (np.floating,)
-        if isinstance(value, bool | np.timedelta64) or not isinstance(value, kinds):
-            raise Illegal
-        try:
-            number = float(value)
-        except OverflowError:
-            raise Illegal from None
-        good = np.isfinite(number) and self.low <= number <= self.high
-        if not good or number in self.without or (self.whole and number != int(number)):
-            raise Illegal
-        return int(value) if self.whole else number
-
-
-class Exact(Kind):
-    """An object of this class, not looked at further."""
-
-    def __init__(self, *classes: type) -> None:
-        self.classes = classes
-
-    def meaning(self, value: Any) -> Any:
-        if isinstance(value, self.classes):
-            return value
-        raise Illegal
-
-
-@dataclasses.dataclass
-class Numbers(Kind):
-    """An array of finite real numbers of one of these shapes, each number from low to high.
-
-    A shape holds sizes, None for any; `sparse` rows count as well.
-    """
-
-    shapes: tuple[tuple[int | None, ...], ...]
-    low: float = -np.inf
-    without: tuple[float, ...] = ()
-    sparse: bool = False
-    not_all_zero: bool = False
-    most: float = np.inf  # beyond, a call may say that it cannot, or be right
-    total: float | None = None
-    empty: bool = False  # may have no rows or columns
-    infinite: bool = False  # may hold infinities
-    valid: Callable[[Any], bool] = lambda array: True
-
-    def meaning(self, value: Any) -> Any:
-        if sparse.issparse(value):
-            if not self.sparse:
-                raise Illegal
-            value = value.toarray()
-        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-            raise Illegal
-        array = self._array(value)
-        fits = any(
-            len(shape) == array.ndim
-            and all(s in (None, n) for s, n in zip(shape, array.shape, strict=True))
-            for shape in self.shapes
-        )
-        if not fits or (0 in array.shape and not self.empty):
-            raise Illegal
-        if np.isnan(array).any() or (np.isinf(array).any() and not self.infinite):
-            raise Illegal
-        if np.any(array < self.low) or np.isin(array, self.without).any():
-            raise Illegal
-        if self.not_all_zero and not array.any():
-            raise Illegal
-        if self.total is not None and abs(array.sum() - self.total) > 1e-9:
-            raise Illegal
-        if not self.valid(array):
-            raise Illegal
-        return array
-
-    def _array(self, value: Any) -> Any:
-        if isinstance(value, str | bytes | dict | set | np.datetime64 | np.timedelta64):
-            raise Illegal
-        try:
-            array = np.asarray(value)
-            if array.dtype.kind == "O":
-                if any(isinstance(entry, str | bytes | type(pd.NaT)) for entry in array.flat):
-                    raise Illegal
-            elif array.dtype.kind not in "fiubUS":
-                raise Illegal
-            return array.astype(np.float64)
-        except Illegal:
-            raise
-        except Exception:
-            raise Illegal from None
-
-
-@dataclasses.dataclass
-class Labels(Kind):
-    """A label a row, `least` different ones at least, of one type with an order."""
-
-    n: int
-    least: int = 2
-    among: tuple[Any, ...] | None = None  # classes that are known already
-    most: int | None = None
-    as_they_are: bool = False  # the labels themselves matter, not which are equal
-
-    def meaning(self, value: Any) -> Any:
-        if sparse.issparse(value) or isinstance(value, str | bytes | dict | set):
-            raise Illegal
-        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-            raise Illegal
-        try:
-            labels = np.asarray(value)
-        except Exception:
-            raise Illegal from None
-        if labels.ndim == 2 and labels.shape[1] == 1:
-            labels = labels[:, 0]
-        if labels.shape != (self.n,) or labels.dtype.kind not in "fiubUSOmM":
-            raise Illegal
-        if labels.dtype.kind in "mM":
-            labels = labels.astype(np.int64)
-        return labels.tolist() if self.as_they_are else self._codes(labels.tolist())
-
-    def _codes(self, labels: list[Any]) -> Any:
-        labels = [float(a) if isinstance(a, np.floating) else a for a in labels]
-        kinds = {type(label) for label in labels}
-        if not kinds <= {int, float, bool} and len(kinds) != 1:
-            raise Illegal
-        if not kinds <= {int, float, bool, str, bytes}:
-            raise Illegal
-        if any(isinstance(a, float) and not (np.isfinite(a) and a == int(a)) for a in labels):
-            raise Illegal
-        found = sorted(set(labels)) if self.among is None else list(self.among)
-        if len(found) < self.least or (self.most and len(found) > self.most):
-            raise Illegal
-        if not set(labels) <= set(found):
-            raise Illegal
-        # Floats that scikit-learn calls continuous, or labels beyond int64, may be refused.
-        return np.array([found.index(label) for label in labels])
-
-
-@dataclasses.dataclass
-class Classes(Kind):
-    """All labels of a stream: these, and others unless it says no_others."""
-
-    those: tuple[Any, ...]
-    no_others: bool = False
-    many: int | None = None
-
-    def meaning(self, value: Any) -> Any:
-        if isinstance(value, np.ndarray | pd.DataFrame | pd.Series) and value.ndim != 1:
-            raise Illegal
-        if isinstance(value, str | bytes | dict | set):
-            raise Illegal
-        try:
-            codes = Labels(len(value), least=1, as_they_are=True).meaning(value)
-            codes = [float(a) if isinstance(a, np.floating) else a for a in codes]
-            found = set(codes)
-            np.unique(np.array(codes))
-        except Exception:
-            raise Illegal from None
-        numbers = all(isinstance(a, int | float) and -np.inf < a < np.inf for a in found)
-        good = found >= set(self.those) and (numbers or all(isinstance(a, str) for a in found))
-        good = good and self.many in (None, len(found))
-        if not good or (self.no_others and found != set(self.those)):
-            raise Illegal
-        return sorted(found)
-
-
-# Judging a call.
-
-
-@contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    """Raise Hang in the block when it takes longer; compiled code is not interrupted.
-
-    Without alarms (on Windows) the block takes as long as it takes.
-    """
+def limited(call: Callable[..., Any], **arguments: Any) -> Any:
+    """The result of a call, or TimeoutError; without alarms (on Windows) it has all the time."""
     if not hasattr(signal, "setitimer"):
-        yield
-        return
+        return call(**arguments)
 
     def ring(*_: Any) -> None:
-        raise Hang
+        raise TimeoutError
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
-        yield
+        return call(**arguments)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
 
-@dataclasses.dataclass
-class Verdict:
-    outcome: str
-    why: str
-
-
-def judged(call: Callable[[Any], Any], name: str, value: Any, kind: Kind) -> Verdict:
-    """How the call took the value of the parameter of this name."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            plain = kind.meaning(value)
-        except Illegal:
-            plain = Illegal
-        try:
-            with limited(_SECONDS):
-                came = essence(call(value))
-        except Hang:
-            return Verdict("hang", f"more than {_SECONDS} seconds")
-        except Exception as error:
-            return _of_error(error, name, value, plain is not Illegal)
-        if plain is Illegal:
-            return Verdict("silent", f"accepted, and gave {str(came)[:80]}")
-        try:
-            with limited(_SECONDS):
-                expected = essence(call(plain))
-        except Exception as error:
-            return Verdict("silent", f"gave a result, but {plain!r:.60} raises {error!r:.80}")
-    if not _same(came, expected):
-        return Verdict("silent", f"{str(came)[:70]} instead of {str(expected)[:70]}")
-    return Verdict("right", "")
-
-
-def _of_error(error: Exception, name: str, value: Any, legal: bool) -> Verdict:
+def complaint(error: Exception, name: str, value: Any, legal: bool) -> str:
     said = f"{type(error).__name__}: {str(error)[:150]}"
     if isinstance(value, Raiser) and "cannot become an array" in str(error):
-        return Verdict("clear", said)
-    # scikit-learn's convergence of a procedure is no error of ours; NotFittedError is clear.
-    if not isinstance(error, ValueError | TypeError) or isinstance(error, _OBSCURE_TYPES):
-        return Verdict("obscure", said)
-    # An operator has no name for its argument. A legal value may be refused together with others.
-    if (name == "other" or legal) and not _is_obscure(error):
-        return Verdict("clear", said)
+        return ""
+    if not isinstance(error, ValueError | TypeError) or isinstance(error, OBSCURE_TYPES):
+        return f"obscure, {said}"
+    # A legal value may be refused together with others, whose names the error then has.
     ours = rf"^{re.escape(name)}\S* (is|are|has|have|holds|contains|cannot|makes?|mixes) "
-    if re.search(ours, str(error)):  # our own sentence, whatever it repeats of numpy's
-        return Verdict("clear", said)
-    if _is_obscure(error):
-        return Verdict("obscure", said)
-    if not re.search(rf"(?<![\w]){re.escape(name)}(?![\w])", str(error)):
-        return Verdict("unnamed", said)
-    return Verdict("clear", said)
+    if (legal and not is_obscure(error)) or re.search(ours, str(error)):
+        return ""
+    named = re.search(rf"(?<![\w]){re.escape(name)}(?![\w])", str(error))
+    return "" if named and not is_obscure(error) else f"unnamed or obscure, {said}"
 
 
-def _is_obscure(error: Exception) -> bool:
-    return any(re.search(pattern, str(error)) for pattern in _OBSCURE_WORDS)
+def is_obscure(error: Exception) -> bool:
+    """Whether a message is one of numpy's or Python's own that helps nobody."""
+    return re.search(OBSCURE_WORDS, str(error)) is not None
 
 
-_OBSCURE_TYPES = (np.linalg.LinAlgError, UnicodeError, np.exceptions.AxisError)
-_OBSCURE_WORDS = (
-    r"operands could not be broadcast",
-    r"not supported between instances",
-    r"unsupported operand",
-    r"truth value of",
-    r"not supported for the input types",
-    r"has no len",
-    r"object is not (iterable|subscriptable|callable)",
-    r"takes \d+ positional",
-    r"unexpected keyword",
-    r"matmul: ",
-    r"cannot unpack|values to unpack",
-    r"did not contain a loop",
-    r"No matching definition|Cannot determine Numba type",
-    r"is ambiguous",
-    r"unhashable",
-    r"^bad operand|bad operand type",
-    r"must be real number, not",
-    r"cannot be interpreted as an integer",
-    r"negative dimensions",
-    r"slice indices",
-    r"shapes .* not aligned",
-    r"Cannot cast",
-    r"array is too big|Maximum allowed",
-    r"A has a NaN entry|must not contain infs or NaNs",
+OBSCURE_TYPES = (np.linalg.LinAlgError, UnicodeError, np.exceptions.AxisError)
+OBSCURE_WORDS = (
+    r"operands could not be broadcast|not supported between instances|unsupported operand"
+    r"|truth value of|not supported for the input types|has no len|is ambiguous|unhashable"
+    r"|object is not (iterable|subscriptable|callable)|takes \d+ positional|matmul: "
+    r"|unexpected keyword|cannot unpack|values to unpack|did not contain a loop|bad operand"
+    r"|No matching definition|Cannot determine Numba type|must be real number, not|Cannot cast"
+    r"|cannot be interpreted as an integer|negative dimensions|slice indices|not aligned"
+    r"|array is too big|Maximum allowed|A has a NaN entry|must not contain infs or NaNs"
 )
+ASIDE = {"labels", "classes", "fingerprint", "sentence", "stopped", "certificate", "rows", "names"}
 
 
 def essence(result: Any) -> Any:
     """What of a result must not depend on how its arguments were written: numbers and texts."""
     if hasattr(result, "fit_") and hasattr(result.fit_, "W"):
         return [essence(result.fit_.W), essence(result.fit_.b)]
-    if hasattr(result, "model_") and hasattr(result, "priors_"):
-        return essence(result.priors_)
-    if hasattr(result, "df_"):
-        return essence(result.df_)
+    for attribute in ("priors_", "df_"):
+        if hasattr(result, attribute):
+            return essence(getattr(result, attribute))
     if sparse.issparse(result):
         return essence(result.toarray())
     if dataclasses.is_dataclass(result) and not isinstance(result, type):
         fields = [f.name for f in dataclasses.fields(result)]
-        return [essence(getattr(result, f)) for f in fields if f not in _ASIDE]
+        return [essence(getattr(result, f)) for f in fields if f not in ASIDE]
     if isinstance(result, list | tuple):
         return [essence(part) for part in result]
     if isinstance(result, np.ndarray) and result.dtype.kind in "fiub":
@@ -521,16 +250,106 @@ def essence(result: Any) -> Any:
     return str(result) if isinstance(result, str) else type(result).__name__
 
 
-_ASIDE = {"labels", "classes", "fingerprint", "sentence", "stopped", "certificate", "rows"}
-
-
-def _same(a: Any, b: Any) -> bool:
+def same(a: Any, b: Any) -> bool:
+    """Whether two essences agree to the digits of float32."""
     if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(_same(c, d) for c, d in zip(a, b, strict=True))
+        return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, np.ndarray | float) and isinstance(b, np.ndarray | float):
-        if np.shape(a) != np.shape(b):
-            return False
         with np.errstate(all="ignore"):
-            # float32 in, float32 out: so much may differ.
-            return bool(np.allclose(a, b, rtol=2e-5, atol=1e-30, equal_nan=True))
+            return np.shape(a) == np.shape(b) and bool(
+                np.allclose(a, b, rtol=2e-5, atol=1e-30, equal_nan=True)
+            )
     return bool(a == b)
+
+
+# What each public name is called with.
+
+TARGETS = {"numbers": Y, "counts": Y.round(), "positive": Y, "classes": MIXED}
+SHARED: dict[str, Any] = {  # of methods; None where a parameter is left out
+    **{"X": X, "x": X[0], "sample_weight": ONES, "level": 0.9, "target": 0, "margins": ONES},
+    **{"classes": [0, 1], "coef_init": np.zeros((1, 2)), "intercept_init": np.zeros(1)},
+    **{"offset": None, "exposure": None, "return_std": True, "intervals": "wald"},
+    **{"draws": 1000, "random_state": 0, "alphas": np.array([0.0, 1.0])},
+}
+SMALL = {"max_iter": 20}  # where passes need not end
+
+
+def parameters_of(function: Any) -> list[str]:
+    return [p for p in inspect.signature(function).parameters if p not in ("self", "options")]
+
+
+def apply_method(model: Any, method: str, **arguments: Any) -> Any:
+    """The result of a method of a copy of the model."""
+    return getattr(copy.deepcopy(model), method)(**arguments)
+
+
+def of_estimator(kind: Any) -> Iterator[Subject]:
+    """The constructor of an estimator, and each of its methods, new and fitted."""
+    y = TARGETS.get(kind._learns, Y)
+    signature = inspect.signature(kind).parameters
+    small = {k: v for k, v in SMALL.items() if k in signature}
+    takes = {name: expected.takes for name, expected in kind._parameters.items()}
+    make = lambda **given: kind(**{**small, **given}).fit(X, y)  # noqa: E731
+    yield Subject(kind.__name__, make, {k: p.default for k, p in signature.items()} | small, takes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = kind(**small).fit(X, y)
+    for method, function in inspect.getmembers(kind, callable):
+        ours = (getattr(function, "__module__", None) or "").startswith("adaline")
+        if not ours or method.startswith("_") or method == "from_counts":
+            continue
+        legal = {p: SHARED.get(p, y if p == "y" else None) for p in parameters_of(function)}
+        if kind._learns is None:
+            legal.pop("y", None)
+        if "x" in legal and "y" in legal:
+            legal["y"] = y[0]
+        if "m" in legal:
+            continue  # sums have tests of their own
+        new = [kind(**small)] if method in ("fit", "partial_fit", "learn_one") else []
+        for model in (*new, fitted):
+            yield Subject(f"{kind.__name__}.{method}", partial(apply_method, model, method), legal)
+
+
+def of_functions() -> Iterator[Subject]:
+    two = {"X": X, "y": APART, "fit_intercept": True}
+    best, half = adaline.max_margin(X, APART), np.array([0.5, 0.5])
+    P, costs = np.array([[0.75, 0.25], [0.2, 0.8]]), np.array([[0.0, 2.0], [1.0, 0.0]])
+    logs, ridge = {"log_density": np.log(P), "priors": half}, adaline.Ridge().fit(X, Y)
+    ratio = {"log_density_1": np.log(P[:, 0]), "log_density_2": np.log(P[:, 1])}
+    block = {"X": X, "y": Y, "weights": ONES}
+    coded = {"X": X, "codes": MIXED, "K": 2, "weights": ONES}
+    more = {"sample_weight": ONES}
+    table: dict[Any, dict[str, Any]] = {
+        adaline.separability: two | more | {"pairwise": True, "time_limit": None},
+        adaline.max_margin: two | more | {"tol": 1e-9, "max_iter": 100},
+        adaline.mistake_bound: two | {"w": best.w, "b": best.b},
+        adaline.stable_rate: {"X": X, "fit_intercept": True},
+        adaline.cover: {"n": 10, "d": 3, "bias": True},
+        adaline.capacity: {"d": 3, "bias": True},
+        adaline.Constant: {"eta": 1.5},
+        adaline.OverK: {"eta1": 1.5},
+        adaline.SearchThenConverge: {"eta0": 1.5, "tau": 1.5},
+        adaline.Moments.of: block,
+        adaline.Triangle.of: block,
+        adaline.ClassMoments.of: coded,
+        decisions.checked_priors: {"priors": half, "K": 2},
+        decisions.checked_costs: {"costs": costs, "K": 2},
+        decisions.checked_reject_cost: {"reject_cost": 0.5},
+        decisions.log_posterior: logs,
+        decisions.posterior: logs,
+        decisions.expected_costs: {"posterior": P, "costs": costs},
+        decisions.decide: {"posterior": P, "costs": costs, "reject_cost": 0.3},
+        decisions.likelihood_ratio: ratio,
+        decisions.threshold: {"priors": half, "costs": costs},
+        partial(adaline.trace, adaline.Perceptron(max_iter=3)): {"X": X, "y": MIXED} | more,
+        partial(adaline.verdict, ridge): {"X": X, "y": Y, "held_out": True},
+        partial(adaline.interval, ridge): {"X": X, "level": 0.9},
+        partial(adaline.explain, ridge): {"X": X},
+        partial(adaline.cross_validated, adaline.Ridge(1.0)): {"X": X, "y": Y, "cv": 4} | more,
+    }  # fmt: skip
+    for function, legal in table.items():
+        name = getattr(function, "__qualname__", None) or function.func.__qualname__
+        yield Subject(name, function, legal)
+
+
+SUBJECTS = [*of_functions(), *(s for kind in public_estimators() for s in of_estimator(kind))]

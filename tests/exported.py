@@ -59,39 +59,26 @@ def in_python(text: str) -> dict[str, Any]:
 
 
 class InC:
-    """The function, compiled; a row is a list of floats and texts."""
+    """The function, compiled; a row is a list of floats."""
 
-    def __init__(self, text: str, folder: Path, kinds: list[Any], answer: Any) -> None:
+    def __init__(self, text: str, folder: Path, columns: int) -> None:
         if COMPILER is None:
             pytest.skip("there is no C compiler")
         place = folder / f"model{next(_COUNT)}"  # a library of the same path would be the old one
         place.with_suffix(".c").write_text(text)
+        library = place.with_suffix(".so")
         flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-trigraphs", "-O0"]
-        flags += [
-            "-shared",
-            "-fPIC",
-            "-o",
-            str(place.with_suffix(".so")),
-            str(place.with_suffix(".c")),
-            "-lm",
-        ]
+        flags += ["-shared", "-fPIC", "-o", str(library), str(place.with_suffix(".c")), "-lm"]
         done = subprocess.run([COMPILER, *flags], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+        self.library, self.columns = ctypes.CDLL(str(library)), columns
 
-        class Row(ctypes.Structure):
-            _fields_ = [(f"x{j}", kind) for j, kind in enumerate(kinds)]
-
-        library = ctypes.CDLL(str(place.with_suffix(".so")))
-        self.row, self.library, self.function = Row, library, library.predict
-        self.function.restype = answer
-
-    def __call__(self, values: list[Any], outputs: int = 0) -> Any:
-        given = [v.encode() if isinstance(v, str) else v for v in values]
-        row = self.row(*given)
-        if not outputs:
-            return self.function(ctypes.byref(row))
+    def __call__(self, values: list[float], outputs: int = 1) -> tuple[int, list[float]]:
+        row = (ctypes.c_double * self.columns)(*values)
         out = (ctypes.c_double * outputs)()
-        return self.function(ctypes.byref(row), out), list(out)
+        code = self.library.predict(row, out)
+        assert code == self.library.predict(row, None)
+        return code, list(out)
 
     def labels(self, count: int) -> list[str]:
         return [

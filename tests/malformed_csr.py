@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,49 +26,31 @@ Y = SIDE + 0.01 * _RNG.standard_normal(ROWS)
 LABELS = (SIDE > 0).astype(int)
 
 
-def _set(name: str, place: int, value: int) -> Callable[[], Any]:
-    def made() -> Any:
-        X = sparse.csr_array(DENSE)
-        getattr(X, name)[place] = value
-        return X
-
-    return made
-
-
-def _short(name: str) -> Callable[[], Any]:
-    def made() -> Any:
-        X = sparse.csr_array(DENSE)
-        setattr(X, name, getattr(X, name)[:-3])
-        return X
-
-    return made
-
-
-def _column_by_column() -> Any:
-    X = sparse.csc_array(DENSE)
-    X.indices[2] = FAR
+def set_one(name: str, place: int, value: int, form: Any = sparse.csr_array) -> Any:
+    X = form(DENSE)
+    (X.coords[1] if name == "coords" else getattr(X, name))[place] = value
     return X
 
 
-def _coordinates() -> Any:
-    X = sparse.coo_array(DENSE)
-    X.coords[1][2] = FAR
+def cut_short(name: str) -> Any:
+    X = sparse.csr_array(DENSE)
+    setattr(X, name, getattr(X, name)[:-3])
     return X
 
 
 MALFORMED: dict[str, Callable[[], Any]] = {
-    "a column too far": _set("indices", 7, FAR),
-    "a column just beyond": _set("indices", 7, COLUMNS),
-    "a negative column": _set("indices", 7, -FAR),
-    "a row that ends before it begins": _set("indptr", 5, 0),
-    "a row that ends too far": _set("indptr", 5, FAR),
-    "a last row that ends too far": _set("indptr", ROWS, FAR),
-    "a first row that begins before the data": _set("indptr", 0, -FAR),
-    "too few row ends": _short("indptr"),
-    "too few columns": _short("indices"),
-    "too few numbers": _short("data"),
-    "a row too far, in CSC": _column_by_column,
-    "a column too far, in COO": _coordinates,
+    "a column too far": partial(set_one, "indices", 7, FAR),
+    "a column just beyond": partial(set_one, "indices", 7, COLUMNS),
+    "a negative column": partial(set_one, "indices", 7, -FAR),
+    "a row that ends before it begins": partial(set_one, "indptr", 5, 0),
+    "a row that ends too far": partial(set_one, "indptr", 5, FAR),
+    "a last row that ends too far": partial(set_one, "indptr", ROWS, FAR),
+    "a first row that begins before the data": partial(set_one, "indptr", 0, -FAR),
+    "too few row ends": partial(cut_short, "indptr"),
+    "too few columns": partial(cut_short, "indices"),
+    "too few numbers": partial(cut_short, "data"),
+    "a row too far, in CSC": partial(set_one, "indices", 2, FAR, sparse.csc_array),
+    "a column too far, in COO": partial(set_one, "coords", 2, FAR, sparse.coo_array),
 }
 REGRESSORS = {
     "LeastSquares": A.LeastSquares,

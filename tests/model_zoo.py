@@ -175,13 +175,8 @@ def answers(name: str, model: Any) -> dict[str, Any]:
     rows = rows_for(name, model)
     if hasattr(model, "process"):
         return {"weights": model.weights, "state": model.state()}
-    for method in (
-        "predict",
-        "predict_proba",
-        "predict_log_proba",
-        "decision_function",
-        "transform",
-    ):
+    methods = "predict predict_proba predict_log_proba decision_function transform"
+    for method in methods.split():
         if hasattr(model, method):
             said[method] = np.asarray(getattr(model, method)(rows))
     for attribute in (
@@ -210,17 +205,7 @@ def goes_on(name: str, model: Any) -> Any:
         rows = rows_for(name, model)
         if isinstance(model, A.TfDf):
             return model.partial_fit(rows)
-        targets = (
-            Y
-            if name
-            in (
-                "LeastSquares, table",
-                "LeastSquares, float32",
-                "Ridge, several",
-                "WidrowHoff, several",
-            )
-            else y
-        )
+        targets = Y if getattr(model, "_one_target", True) is False else y
         if hasattr(model, "classes_"):
             targets = model.classes_[np.arange(len(X)) % len(model.classes_)]
         model.partial_fit(rows, targets[20:32])

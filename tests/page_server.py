@@ -29,12 +29,14 @@ class Running:
 
 
 @contextmanager
-def served(port: int = 0, token: str = TOKEN) -> Iterator[Running]:
+def served(port: int = 0, token: str | None = TOKEN, for_class: bool = False) -> Iterator[Running]:
     """A server in a thread, until the block ends."""
     pytest.importorskip("uvicorn", reason="the extra `play` is not installed")
-    from adaline.play.serving import prepare
+    from adaline.play.server import prepare
 
-    server, listening, address = prepare(port, token=token, say=lambda words: None)
+    server, listening, address = prepare(
+        port, token=token, for_class=for_class, say=lambda words: None
+    )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started:

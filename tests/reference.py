@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import decimal
+import math
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
+_PRECISE = decimal.Context(prec=80, Emin=-(10**12), Emax=10**12)
+_BERNOULLI = [(1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510)]
+_LONG = 10**60  # fixed point
+
+
+def dot(a, b):
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
 
 def solve_exactly(G, c):
-    """x with G x = c, by elimination on fractions; G must be regular."""
+    """x with G x = c, by elimination on fractions or decimals; G must be regular."""
     n = len(G)
     rows = [[*row, value] for row, value in zip(G, c, strict=True)]
     for j in range(n):
@@ -21,7 +32,7 @@ def solve_exactly(G, c):
                 rows[i] = [a - factor * b for a, b in zip(rows[i], rows[j], strict=True)]
     x = [Fraction(0)] * n
     for j in reversed(range(n)):
-        known = sum(rows[j][k] * x[k] for k in range(j + 1, n))
+        known = dot(rows[j][j + 1 : n], x[j + 1 :])
         x[j] = (rows[j][n] - known) / rows[j][j]
     return x
 
@@ -31,28 +42,9 @@ def decimals(values):
     return [Decimal(float(v)) for v in values]
 
 
-def product(a, b):
-    """a'b of decimals."""
-    return sum((x * y for x, y in zip(a, b, strict=True)), Decimal(0))
-
-
-def solve_in_decimals(G, c):
-    """x with G x = c for a positive definite G, by elimination in the context's digits."""
-    n = len(G)
-    rows = [[*row, value] for row, value in zip(G, c, strict=True)]
-    for j in range(n):
-        for i in range(j + 1, n):
-            factor = rows[i][j] / rows[j][j]
-            rows[i] = [a - factor * b for a, b in zip(rows[i], rows[j], strict=True)]
-    x = [Decimal(0)] * n
-    for j in reversed(range(n)):
-        x[j] = (rows[j][n] - product(rows[j][j + 1 : n], x[j + 1 :])) / rows[j][j]
-    return x
-
-
 def rationals(values):
-    """A sequence of float64 as fractions, exactly."""
-    return [Fraction(float(v)) for v in values]
+    """A sequence of float64 as fractions, exactly; fractions stay."""
+    return [v if isinstance(v, Fraction) else Fraction(float(v)) for v in values]
 
 
 def exact_least_squares(X, y, weights=None, intercept=True, ridge=0.0):
@@ -60,19 +52,14 @@ def exact_least_squares(X, y, weights=None, intercept=True, ridge=0.0):
 
     X may hold floats or fractions. Without an intercept there is no b.
     """
-    A = [
-        [v if isinstance(v, Fraction) else Fraction(float(v)) for v in row]
-        + [Fraction(1)] * intercept
-        for row in X
-    ]
+    A = [rationals(row) + [Fraction(1)] * intercept for row in X]
     b = rationals(y)
     omega = [Fraction(1)] * len(b) if weights is None else rationals(weights)
     q = len(A[0])
-    G = [
-        [sum(o * row[i] * row[j] for o, row in zip(omega, A, strict=True)) for j in range(q)]
-        for i in range(q)
-    ]
-    c = [sum(o * row[i] * t for o, row, t in zip(omega, A, b, strict=True)) for i in range(q)]
+    columns = [list(column) for column in zip(*A, strict=True)]
+    weighted = [[o * a for o, a in zip(omega, column, strict=True)] for column in columns]
+    G = [[dot(u, v) for v in columns] for u in weighted]
+    c = [dot(u, b) for u in weighted]
     for j in range(q - intercept):
         G[j][j] += Fraction(ridge)
     return solve_exactly(G, c)
@@ -92,6 +79,16 @@ def exact_moments(rows, weights=None):
         for i in range(q)
     ]
     return n, mean, scatter
+
+
+def scatter_is_within(S, exact, rounding, unit):
+    """Whether each sum of squares differs from the exact one by no more than its bound."""
+    r = [Fraction(float(a)) * u for a, u in zip(rounding, unit, strict=True)]
+    return all(
+        abs(Fraction(float(S[i, j])) * unit[i] * unit[j] - exact[i][j]) <= r[i] * r[j]
+        for i in range(len(r))
+        for j in range(len(r))
+    )
 
 
 def correct_digits(values, exact):
@@ -117,3 +114,52 @@ def ill_conditioned(rng, n, p, kappa):
     U, _ = np.linalg.qr(rng.standard_normal((n, p)))
     V, _ = np.linalg.qr(rng.standard_normal((p, p)))
     return (U * np.logspace(0, -np.log10(kappa), p)) @ V.T
+
+
+def exact_fraction(N, D):
+    """2^(1-N) sum over i < D of binomial(N - 1, i)."""
+    return Fraction(sum(math.comb(N - 1, i) for i in range(D)), 2 ** (N - 1))
+
+
+def precise_log_tail(M, D):
+    """ln P(fewer than D heads in M tosses) to about fifty digits, for 0 < D <= (M + 1)/2."""
+    with decimal.localcontext(_PRECISE):
+        k = D - 1
+        log = _log_factorial(M) - _log_factorial(k) - _log_factorial(M - k) - M * Decimal(2).ln()
+        total = term = _LONG
+        while term and k:
+            term = term * k // (M - k + 1)
+            total += term
+            k -= 1
+        return log + (Decimal(total) / _LONG).ln()
+
+
+def relative_error(value, log):
+    """|value / exp(log) - 1| of a float."""
+    with decimal.localcontext(_PRECISE):
+        return float(abs(Decimal(value) / log.exp() - 1))
+
+
+def _log_factorial(k):
+    """Exact below 2000; above, eight terms of Stirling's series leave less than 1e-55."""
+    if k < 2000:
+        return Decimal(math.factorial(k)).ln()
+    n = Decimal(k)
+    log = (2 * _pi() * n).ln() / 2 + n * (n.ln() - 1)
+    for j, (a, b) in enumerate(_BERNOULLI, 1):
+        log += Decimal(a) / Decimal(b) / (2 * j * (2 * j - 1) * n ** (2 * j - 1))
+    return log
+
+
+@cache
+def _pi():
+    """Machin: pi = 16 atan(1/5) - 4 atan(1/239)."""
+    return 16 * _atan_inverse(5) - 4 * _atan_inverse(239)
+
+
+def _atan_inverse(x):
+    total, power, k, sign = Decimal(0), Decimal(1) / x, 1, 1
+    while power > Decimal(10) ** -85:
+        total += sign * power / k
+        power, k, sign = power / (x * x), k + 2, -sign
+    return total

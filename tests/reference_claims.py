@@ -6,21 +6,14 @@ claims nothing.
 
 from __future__ import annotations
 
-from decimal import Decimal, localcontext
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 
-from reference import exact_least_squares, exact_moments, rationals, solve_exactly
-from reference_dual import exact_logistic_minimum
-from reference_margins import squared_margin
-from reference_separability import signed_rows, verdict
-
-DIGITS = 400  # of decimals: columns of 1e-150 and 1e150 in one matrix lose 300 of them
-
-
-def dot(a, b):
-    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+from reference import dot, exact_least_squares, exact_moments, rationals, solve_exactly
+from reference_classifiers import signed_rows, squared_margin, verdict
+from reference_losses import NoMinimum, minimum_near
 
 
 def sides_hold(W, b, X, codes, certificate):
@@ -85,26 +78,36 @@ def nearest(value, truth):
     return all(far <= abs(Fraction(float(end)) - truth) for end in ends if np.isfinite(end))
 
 
-def optimum_holds(model, X, y, omega, alpha, intercept):
-    """Of "optimal": the minimum of the logistic loss is as near as it is said to be."""
-    evidence = model.certificate_.evidence
+def optimum_holds(model, X, y, omega, alpha, intercept, offset=None, unmet=None):
+    """Of "optimal": the minimum of the loss is as near as it is said to be; or `unmet`.
+
+    A list of penalties is one a column. Columns that the model has beside those of X are zeros.
+    """
+    evidence, (W, b), p = model.certificate_.evidence, shown(model), X.shape[1]
     if model.certificate_.kind != "optimal":
         return None
-    t = np.where(np.asarray(y) == model.classes_[1], 1.0, -1.0)
-    with localcontext() as context:
-        context.prec = DIGITS
-        try:
-            w, b, _ = exact_logistic_minimum(X, t, omega, alpha, intercept, polish=8)
-        except ArithmeticError:
-            return None
-        found = shown(model)[0][0]
-        w = [*w, *[Decimal(0)] * (len(found) - len(w))]  # of columns of zeros
-        off = [abs(Decimal(float(a)) - c) for a, c in zip(found, w, strict=True)]
-        far = sum((d * d for d in off), Decimal(0)).sqrt()
-        each = all(d <= Decimal(float(c)) for d, c in zip(off, evidence["coef_bound"], strict=True))
-        bias = abs(Decimal(float(shown(model)[1][0])) - b) if intercept else Decimal(0)
-        near = far <= Decimal(evidence["distance_bound"])
-        return near and each and bias <= Decimal(evidence["intercept_bound"])
+    if not (np.isfinite(W).all() and np.isfinite(b).all()):
+        return False
+    classes = getattr(model, "classes_", None)
+    kind, y = ("counts", y) if classes is None else ("classes", np.searchsorted(classes, y))
+    far = evidence["distance"] if "distance" in evidence else evidence["distance_bound"]
+    bounds = np.broadcast_to(evidence.get("coef_bound", far), W.shape)
+    bias = evidence.get("intercept_bound", np.inf)
+    near = np.append(bounds.min(axis=0)[:p], bias if bias < np.inf else far)
+    try:
+        rows = X, y, omega, np.zeros(len(y)) if offset is None else offset
+        truth, biases = minimum_near(
+            kind, *rows, alpha, intercept, W[:, :p], b, np.nan_to_num(near)
+        )
+    except NoMinimum:
+        return unmet if np.isfinite(near).all() else None
+    truth = [[*row, *[Decimal(0)] * (W.shape[1] - p)] for row in truth]
+    truth = [t for row in truth for t in row]
+    off = [abs(Decimal(float(a)) - t) for a, t in zip(W.flat, truth, strict=True)]
+    each = all(d <= Decimal(float(c)) for d, c in zip(off, bounds.flat, strict=True))
+    apart = [abs(Decimal(float(a)) - t) for a, t in zip(b, biases, strict=True)] * intercept
+    total = sum((d * d for d in off), Decimal(0)).sqrt()
+    return each and total <= Decimal(float(far)) and max(apart, default=0) <= Decimal(float(bias))
 
 
 def wide_ridge_holds(model, X, y, omega, alpha, intercept):

@@ -22,24 +22,13 @@ def test_settings_of_the_machine_do_not_reach_the_checks(tmp_path):
         "HOME": "/home/a b",
         "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
         "LANG": "C.UTF-8",
-        "PIP_CERT": "x",
-        "UV_CACHE_DIR": "x",
-        "SSL_CERT_FILE": "x",
-        "REQUESTS_CA_BUNDLE": "x",
-        "HTTPS_PROXY": "x",
-        "no_proxy": "x",
+        **dict.fromkeys(("PIP_CERT", "UV_CACHE_DIR", "SSL_CERT_FILE"), "x"),
+        **dict.fromkeys(("REQUESTS_CA_BUNDLE", "HTTPS_PROXY", "no_proxy"), "x"),
     }
     ours = {"PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C", "OMP_NUM_THREADS": "1", "MAKEFLAGS": ""}
-    done = subprocess.run(
-        ["bash", str(RUN)],
-        cwd=tmp_path,
-        env=given | ours,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
-    lines = done.stdout.splitlines()
+    lines = subprocess.check_output(
+        ["bash", str(RUN)], cwd=tmp_path, env=given | ours, stdin=subprocess.DEVNULL, text=True
+    ).splitlines()
     assert [line for line in lines if line.startswith("make ")] == ["make lint", "make test"]
     seen = dict(line.split("=", 1) for line in lines if "=" in line)
     for of_the_shell in ("PWD", "OLDPWD", "SHLVL", "_"):

@@ -10,13 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adaline import Cover, capacity, cover
-from reference_cover import exact_fraction, labellings_of_a_line, precise_log_tail, relative_error
-
-
-def test_four_points_in_the_plane_have_two_labellings_too_many():
-    found = cover(4, 2)
-    assert (found.count, found.fraction) == (14, 0.875)  # XOR and its opposite
+from adaline import capacity, cover
+from reference import exact_fraction, precise_log_tail, relative_error
 
 
 def test_every_labelling_of_few_points_is_separable():
@@ -26,20 +21,6 @@ def test_every_labelling_of_few_points_is_separable():
             assert (found.fraction, found.count, found.log_fraction) == (1.0, 2**n, 0.0)
             assert found.log_complement == -math.inf
     assert cover(3, 2, bias=False).fraction == 0.75
-
-
-def test_on_a_line_every_cut_can_be_tried(rng):
-    for n in range(1, 12):
-        points = rng.permutation(n) + 0.5
-        assert cover(n, 1).count == labellings_of_a_line(points.tolist()) == 2 * n
-
-
-def test_the_fraction_is_the_quotient_of_the_count():
-    for n in (1, 2, 7, 40, 300):
-        for d in (0, 1, 3, 38, n):
-            found = cover(n, d)
-            assert found.fraction == float(Fraction(found.count, 2**n))
-            assert found.count == exact_fraction(n, min(d + 1, n)) * 2**n
 
 
 def test_half_of_all_labellings_are_separable_at_the_capacity():
@@ -56,6 +37,7 @@ def test_small_counts_are_right_to_the_last_digits(n, data):
     d = data.draw(st.integers(0, n + 3))
     bias = data.draw(st.booleans())
     found, want = cover(n, d, bias), exact_fraction(n, min(d + bias, n))
+    assert found.count == want * 2**n
     assert abs(found.fraction - want) <= Fraction(1, 10**12) * want + Fraction(1, 2**1070)
     if 0 < want < 1:
         rest = 1 - want
@@ -97,49 +79,10 @@ def test_counts_of_many_points_are_exact_integers():
     assert most.count is most.count  # computed once
 
 
-def test_the_recursion_of_the_proof_holds():
-    """A new point doubles the labellings whose hyperplane can be moved through it."""
-    for n in range(1, 30):
-        for d in range(1, 12):
-            assert cover(n + 1, d).count == cover(n, d).count + cover(n, d - 1).count
-
-
 def test_without_inputs_and_bias_nothing_is_separable():
     assert cover(3, 0).count == 2  # all on one side, or all on the other
     nothing = cover(3, 0, bias=False)
     assert (nothing.count, nothing.fraction, nothing.log_fraction) == (0, 0.0, -math.inf)
-
-
-def test_the_result_is_frozen_and_says_what_it_is_of():
-    found = cover(np.int64(10), 3.0, bias=np.False_)
-    assert found == Cover(10, 3, False, found.fraction, found.log_fraction, found.log_complement)
-    assert found.parameters == 3
-    with pytest.raises(AttributeError):
-        found.fraction = 1.0
-
-
-@pytest.mark.parametrize(
-    ("n", "d", "error"),
-    [
-        (0, 2, ValueError),
-        (-3, 2, ValueError),
-        (5, -1, ValueError),
-        (5.5, 2, ValueError),
-        (5, 0.1, ValueError),
-        (float("nan"), 2, ValueError),
-        (float("inf"), 2, ValueError),
-        (True, 2, TypeError),
-        (5, False, TypeError),
-        ("5", 2, TypeError),
-        (None, 2, TypeError),
-        ([4, 5], 2, TypeError),
-        (np.array([4, 5]), 2, TypeError),
-        (5, np.array(2), TypeError),
-    ],
-)
-def test_what_is_no_count_is_refused_with_a_sentence(n, d, error):
-    with pytest.raises(error, match="expected one whole number"):
-        cover(n, d)
 
 
 def test_a_bias_is_there_or_not():
@@ -150,7 +93,7 @@ def test_a_bias_is_there_or_not():
 
 
 def test_what_would_take_too_long_is_refused():
-    with pytest.raises(ValueError, match="at most"):
+    with pytest.raises(ValueError, match="from 1 to"):
         cover(10**300, 10)
     with pytest.raises(ValueError, match="log_fraction"):
         cover(10**9, 10**8).count  # noqa: B018

@@ -98,16 +98,6 @@ def test_every_summary_in_the_reference_is_a_whole_sentence():
     assert cut == []
 
 
-def test_no_code_stands_between_stars():
-    """reStructuredText nests no marks: **`a`** prints its backticks."""
-    words = {
-        thing: re.sub(r"^ *(>>>|\.\.\.).*$", "", text, flags=re.M) for thing, text in documented()
-    }
-    bold = re.compile(r"(?<!\S)\*\*(?=\S)[^*]*`[^*]*\*\*(?!\w)")
-    nested = [thing for thing, text in words.items() if bold.search(text)]
-    assert nested == []
-
-
 def test_no_formula_goes_on_as_a_list():
     """A line that begins with "+ " is an item of a list to Markdown. Our lists have "- "."""
     for page in [ROOT / "README.md", *PAGES]:

@@ -33,14 +33,6 @@ def test_a_run_that_stops_anywhere_goes_on_to_the_same_tree(n, data):
     assert len(first.waiting) == bin(cut).count("1")
 
 
-def test_the_tree_is_that_of_moments_over_blocks(rng):
-    blocks = [(rng.standard_normal((5, 3)), rng.standard_normal(5)) for _ in range(13)]
-    ours = mapreduce(lambda block: Moments.of(*block), blocks, operator.add)
-    theirs = Moments.over(blocks)
-    assert np.array_equal(ours.scatter, theirs.scatter)
-    assert np.array_equal(ours.mean, theirs.mean)
-
-
 def _part(seed: int, size: int) -> Moments:
     return Moments.of(np.random.default_rng(seed).standard_normal((size, 4)))
 
@@ -70,16 +62,3 @@ def _fails(seed: int) -> int:
 def test_an_error_in_a_process_comes_home():
     with pytest.raises(ZeroDivisionError, match="block 0"):
         mapreduce(_fails, range(5), operator.add, jobs=2)
-
-
-def test_progress_hears_every_part_in_order():
-    heard: list[int] = []
-    assert mapreduce(abs, [-1, 2, -3], operator.add, progress=heard.append) == 6
-    assert heard == [1, 2, 3]
-
-
-def test_no_blocks_and_no_processes_are_refused():
-    with pytest.raises(ValueError, match="no blocks"):
-        mapreduce(abs, [], operator.add)
-    with pytest.raises(ValueError, match="jobs is 0"):
-        mapreduce(abs, [1], operator.add, jobs=0)

@@ -2,27 +2,9 @@
 
 from __future__ import annotations
 
-import gc
-
 import pytest
 
 import adaline
-from adaline._names import lazily
-
-
-@pytest.mark.parametrize("on", [True, False])
-def test_loading_a_name_leaves_the_collector_of_garbage_as_it_was(on):
-    package = {"__name__": "a package of a test", "__all__": ["sleep", "missing"]}
-    load, _ = lazily(package, {"sleep": "time", "missing": "no_such_module"})
-    was_on = gc.isenabled()
-    try:
-        (gc.enable if on else gc.disable)()
-        assert load("sleep") is package["sleep"]
-        with pytest.raises(ModuleNotFoundError):
-            load("missing")
-        assert gc.isenabled() == on
-    finally:
-        (gc.enable if was_on else gc.disable)()
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,8 @@ page says. One notebook is executed as Jupyter does it, where nbclient is instal
 from __future__ import annotations
 
 import ast
-import contextlib
 import doctest
 import importlib.util
-import io
 import json
 import re
 import warnings
@@ -20,7 +18,6 @@ from typing import Any
 import pytest
 
 from test_docs import LINK, anchors
-from test_extras_of_pages import PROJECT, brought_by, needed, package
 from test_readme import LOOSELY, blocks
 
 ROOT = Path(__file__).parents[1]
@@ -79,35 +76,12 @@ def test_every_block_of_the_page_is_a_cell(page):
 
 
 @EACH
-def test_what_a_notebook_says_to_install_is_enough(page):
-    assert "pip install '.[plot]' jupyterlab" in sources(page, "markdown")[1]
-    there = {package(line) for line in PROJECT["dependencies"]} | brought_by("plot") | {"adaline"}
-    assert needed(page) <= there
-
-
-@EACH
 def test_links_of_a_notebook_lead_somewhere(page):
     for found in LINK.finditer("\n".join(sources(page, "markdown"))):
         file, _, heading = (found[1] or found[2]).partition("#")
         assert (NOTEBOOKS / file).exists(), file
         if heading:
             assert heading in anchors(ROOT / "docs" / "lectures" / Path(file).with_suffix(".md"))
-
-
-@pytest.mark.parametrize("page", [p for p in PAGES if p.stem != EXECUTED], ids=lambda p: p.stem)
-def test_the_cells_run_in_their_order(page, monkeypatch, tmp_path):
-    plt = pytest.importorskip("matplotlib.pyplot")
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {"__name__": "__main__"}
-    with warnings.catch_warnings(), plt.rc_context():
-        warnings.simplefilter("ignore")
-        plt.switch_backend("Agg")
-        for cell, block in zip(sources(page, "code"), blocks(page), strict=True):
-            with contextlib.redirect_stdout(io.StringIO()) as printed:
-                exec(compile(cell, page.stem, "exec"), names)
-            if block.output is not None:
-                assert prints(block.output, printed.getvalue()), cell
-            plt.close("all")
 
 
 def prints(said: str, out: str) -> bool:

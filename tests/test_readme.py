@@ -131,25 +131,6 @@ def play(program: Any) -> Any:
     return names["film"]
 
 
-def test_the_readme_has_examples():
-    assert blocks(ROOT / "README.md")
-
-
-def test_pictures_are_found_with_their_options(tmp_path):
-    page = tmp_path / "page.md"
-    first = ".. plot::\n   :context:\n\n   if x:\n       y = 2\n\n   z = 3\n"
-    second = ".. plot::\n\n   a = 4\n"
-    page.write_text(
-        f"```python\nx = 1\n```\n\n```{{eval-rst}}\n{first}\nWords.\n\n{second}```\n",
-        encoding="utf-8",
-    )
-    code, one, two = blocks(page)
-    assert (code.code, code.picture) == ("x = 1\n", False)
-    assert (one.code.strip(), one.options.strip()) == ("if x:\n    y = 2\n\nz = 3", ":context:")
-    assert (two.code.strip(), two.options) == ("a = 4", "")
-    assert page.read_text(encoding="utf-8").splitlines()[two.line].strip() == "a = 4"
-
-
 def test_every_picture_has_a_name_of_its_own():
     """Each block ```{eval-rst} counts its pictures from 1: unnamed, they overwrite each other."""
     names = {}

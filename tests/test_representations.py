@@ -33,7 +33,7 @@ RESULTS = {
     "max_margin": lambda: adaline.max_margin(X, X[:, 0] > 0),
     "max_step": lambda: filters.max_step(signal, taps=4),
     "mistake_bound": lambda: adaline.mistake_bound(X, X[:, 0] > 0),
-    "noise_filter": lambda: filters.noise_filter(4),
+    "noise_filter": lambda: filters.noise_filter(signal, desired, 4),
     "noise_reduction": lambda: filters.noise_reduction(desired, signal, desired, 4),
     "path": lambda: adaline.Ridge().fit(X, Y).path(),
     "report": lambda: adaline.Report.of(adaline.Ridge().fit(X, y), X, y, held_out=False),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -39,19 +38,6 @@ def test_filters_load_neither_sparse_matrices_nor_scikit_learn():
     answer = run("-c", f"{work}print(*[m for m in {unneeded} if m in sys.modules])")
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.split() == []
-
-
-@pytest.mark.parametrize("name", adaline.__all__)
-def test_every_public_name_resolves(name):
-    try:
-        getattr(adaline, name)
-    except (ImportError, AttributeError) as error:
-        pytest.fail(f"adaline promises {name!r} in __all__ and cannot give it: {error}")
-
-
-def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="Perceptrum"):
-        adaline.Perceptrum  # noqa: B018
 
 
 def test_help_takes_less_than_300_milliseconds_of_cpu():
@@ -111,9 +97,3 @@ def test_a_penalised_logistic_fit_loads_fewer_than_30_files(tmp_path, monkeypatc
     files = answer.stdout.split()
     assert "adaline.procedures.newton" in files
     assert len(files) < 30, files
-
-
-def test_no_message_names_an_extra_but_by_one_function():
-    source = Path(adaline.__file__).parent
-    found = [p for p in source.rglob("*.py") if 'pip install ".[' in p.read_text(encoding="utf-8")]
-    assert [p.name for p in found] == ["errors.py"]

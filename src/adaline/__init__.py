@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Adaline": "adaline.estimators.widrow_hoff",
+    "Audit": "adaline.auditing.result",
     "Auto": "adaline.schedules",
     "BayesClassifier": "adaline.estimators.bayes",
     "Certificate": "adaline.results",
@@ -31,6 +32,7 @@ _HOME = {
     "DivergenceError": "adaline.errors",
     "Explanation": "adaline.evaluation.explain",
     "GaussianClassifier": "adaline.estimators.gaussian",
+    "GroupFits": "adaline.groups.fits",
     "HoKashyap": "adaline.estimators.ho_kashyap",
     "IllConditionedWarning": "adaline.errors",
     "Interval": "adaline.evaluation.explain",
@@ -59,16 +61,20 @@ _HOME = {
     "Triangle": "adaline.sums.triangle",
     "Verdict": "adaline.evaluation.verdict",
     "WidrowHoff": "adaline.estimators.widrow_hoff",
+    "audit": "adaline.auditing.audit",
     "capacity": "adaline.dichotomies",
     "compare": "adaline.evaluation.compare",
     "cover": "adaline.dichotomies",
     "cross_validated": "adaline.evaluation.cross_validation",
     "expected_failed_checks": "adaline.estimators.registry",
+    "expanding": "adaline.groups.rolling",
     "explain": "adaline.evaluation.explain",
+    "fit_groups": "adaline.groups.fitting",
     "interval": "adaline.evaluation.explain",
     "load": "adaline.data.storing.model_files",
     "max_margin": "adaline.estimators.separation",
     "mistake_bound": "adaline.estimators.separation",
+    "rolling": "adaline.groups.rolling",
     "save": "adaline.data.storing.model_files",
     "separability": "adaline.estimators.separation",
     "stable_rate": "adaline.schedules",
@@ -86,6 +92,8 @@ _HANDED_DOWN = {"fit_collection": "adaline.data.fitting.collections"}
 __getattr__, __dir__ = lazily(globals(), _HOME, _HANDED_DOWN)
 
 if TYPE_CHECKING:
+    from adaline.auditing.audit import audit
+    from adaline.auditing.result import Audit
     from adaline.certificates.separation.separation import Separability
     from adaline.data.storing.model_files import load, save
     from adaline.dichotomies import Cover, capacity, cover
@@ -124,6 +132,9 @@ if TYPE_CHECKING:
     from adaline.filters.lms import LMS, NLMS
     from adaline.filters.rls import RLS
     from adaline.filters.wiener import WienerFilter
+    from adaline.groups.fits import GroupFits
+    from adaline.groups.fitting import fit_groups
+    from adaline.groups.rolling import expanding, rolling
     from adaline.report import Report, write_report
     from adaline.results import Certificate
     from adaline.schedules import Auto, Constant, OverK, SearchThenConverge, stable_rate

@@ -5,12 +5,11 @@ A package is a table, public name to the module it lives in.
 
 from __future__ import annotations
 
-import gc
 import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any
 
 _NO_ZEROS = "Ridge (numbers) and LogisticRegression (classes) shrink weights, but set none to zero"
@@ -49,7 +48,7 @@ def lazily(
             raise AttributeError(
                 f"module {package['__name__']!r} has no attribute {name!r}{instead}"
             )
-        package[name] = value = getattr(_loaded(home[name]), name)
+        package[name] = value = getattr(import_module(home[name]), name)
         return value
 
     return __getattr__, lambda: sorted(package["__all__"])
@@ -72,22 +71,7 @@ def handed_down(name: str) -> Any:
     Dependency inversion for Dask: `estimators` may not import `data`, but `fit` of a Dask array
     calls `data.fitting`.
     """
-    return getattr(_loaded(_HANDED_DOWN[name]), name)
-
-
-def _loaded(module: str) -> ModuleType:
-    """A module, with all that it imports, without a look for garbage on the way.
-
-    Loading scikit-learn and numba makes a million objects and keeps them; Python looks through all
-    of them again and again, a tenth of the time that loading takes.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        return import_module(module)
-    finally:
-        if was_on:
-            gc.enable()
+    return getattr(import_module(_HANDED_DOWN[name]), name)
 
 
 def public_homes(below: str) -> Mapping[str, str]:

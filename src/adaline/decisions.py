@@ -16,7 +16,6 @@ class `classes_[1]` is predicted only where it is strictly better.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -43,9 +42,7 @@ def checked_priors(priors: ArrayLike, K: int) -> Array:
     _check_classes(K)
     p = numbers("priors", priors, f"{K} numbers")
     if p.shape != (K,):
-        raise ParameterError(
-            f"priors has shape {p.shape}; there are {K} classes (K = {K}). Give {K} numbers."
-        )
+        raise ParameterError(f"priors has shape {p.shape}; expected K = {K} numbers.")
     if not np.all(np.isfinite(p)) or np.any(p < 0.0):
         raise ParameterError(f"priors are {p.tolist()}; probabilities are finite and not negative.")
     total = float(p.sum())
@@ -70,12 +67,7 @@ def checked_costs(costs: ArrayLike | None, K: int) -> Array:
     _check_classes(K)
     if costs is None:
         return 1.0 - np.eye(K)
-    if isinstance(costs, Mapping):
-        raise ParameterError(
-            f"costs is {shown(costs)}; expected {K} by {K} numbers, costs[i, j] of deciding class "
-            "i when class j is true, such as [[0, 5], [1, 0]]."
-        )
-    c = numbers("costs", costs)
+    c = numbers("costs", costs, f"{K} by {K} numbers, such as [[0, 5], [1, 0]]")
     if c.shape != (K, K):
         raise ValueError(
             f"costs has shape {c.shape}; {K} classes need ({K}, {K}) for K = {K}, costs[i, j] of "
@@ -85,8 +77,7 @@ def checked_costs(costs: ArrayLike | None, K: int) -> Array:
         raise ValueError(f"costs are {c.tolist()}; every cost must be a finite number.")
     if np.all(c == c[0]):
         raise ValueError(
-            f"costs are {c.tolist()}: whatever is true, every decision costs the same, so there "
-            "is nothing to decide. Make wrong decisions (i != j) dearer than right ones (i = j)."
+            f"costs are {c.tolist()}: all decisions cost the same, so there is nothing to decide."
         )
     right = np.diagonal(c)
     most_wrong = np.where(np.eye(K, dtype=bool), -np.inf, c).max(axis=0)
@@ -95,8 +86,7 @@ def checked_costs(costs: ArrayLike | None, K: int) -> Array:
         j = int(absurd[0])
         raise ValueError(
             f"costs make no sense: when class {j} is true, deciding {j} costs {right[j]:g} and "
-            "every wrong decision less. costs[i, j] is the cost of deciding i when j is true; "
-            "give gains as negative costs."
+            "every wrong decision less; give gains as negative costs."
         )
     return c
 
@@ -167,9 +157,7 @@ def expected_costs(posterior: ArrayLike, costs: ArrayLike) -> Array:
     if c.ndim != 2 or not c.size:
         raise ParameterError(f"costs has shape {c.shape}; expected (K, K), one row a decision.")
     if P.ndim != 2 or P.shape[1] != c.shape[1]:
-        raise ParameterError(
-            f"posterior has shape {P.shape} and costs {c.shape}; expected (n, K) and (K, K)."
-        )
+        raise ParameterError(f"posterior has shape {P.shape} and costs {c.shape}; expected one K.")
     if P.size and (P.min() < -SUM_TOLERANCE or P.sum(axis=1).max() > 1.0 + SUM_TOLERANCE):
         raise ParameterError("posterior has rows that are negative, or sum to more than one.")
     return np.asarray(P @ c.T)
@@ -194,8 +182,7 @@ def labels_of(
 ) -> NDArray[Any]:
     """Class labels of decisions, and reject_label where the decision is -1.
 
-    Without a reject label the answer has the dtype of classes. With one it is always an array of
-    objects, whether or not a sample is rejected: a dtype must not depend on the data.
+    With a reject label it is always an array of objects: a dtype must not depend on the data.
 
     >>> labels_of(np.array([1, -1]), np.array([10, 20]), "reject")
     array([20, 'reject'], dtype=object)
@@ -203,10 +190,7 @@ def labels_of(
     if reject_label is None:
         return np.asarray(classes[decisions])
     if any(label == reject_label for label in classes.tolist()):
-        raise ValueError(
-            f"a class is called {reject_label!r}, the answer for rejected samples. Rename the "
-            "class, or set reject_cost to None."
-        )
+        raise ValueError(f"a class is called {reject_label!r}, the answer for rejected samples.")
     labels = classes.astype(object)[decisions]
     labels[decisions == REJECT] = reject_label
     return np.asarray(labels)
@@ -220,9 +204,7 @@ def log_likelihood_ratio(log_density_1: ArrayLike, log_density_2: ArrayLike) -> 
     """
     f, g = numbers("log_density_1", log_density_1), numbers("log_density_2", log_density_2)
     if f.shape != g.shape and f.ndim and g.ndim:
-        raise ParameterError(
-            f"log_density_1 has shape {f.shape} and log_density_2 {g.shape}; expected equal ones."
-        )
+        raise ParameterError(f"log_density_1 has shape {f.shape} and log_density_2 {g.shape}.")
     with np.errstate(invalid="ignore"):
         ratio = f - g
     _refuse(
@@ -264,33 +246,6 @@ def threshold(priors: ArrayLike, costs: ArrayLike | None = None) -> float:
             "costs[i, j] is the cost of deciding i when j is true."
         )
     return math.inf if p1 == 0.0 else float(p2 * (c12 - c22) / (p1 * (c21 - c11)))
-
-
-def average_risk(confusion_probabilities: ArrayLike, priors: ArrayLike, costs: ArrayLike) -> float:
-    """Average risk sum_j p_j sum_i costs[i, j] P(decide i | j).
-
-    Rows of both matrices are decisions, columns are true classes. A reject is one more row of
-    both.
-
-    >>> average_risk([[0.9, 0.2], [0.1, 0.8]], [0.5, 0.5], 1 - np.eye(2)).__round__(12)
-    0.15
-    """
-    P, c = finite("confusion_probabilities", confusion_probabilities), finite("costs", costs)
-    if P.ndim != 2 or P.shape != c.shape or not P.size:
-        raise ParameterError(
-            f"confusion_probabilities has shape {P.shape} and costs {c.shape}; both need one row a "
-            "decision and one column a class."
-        )
-    p = checked_priors(priors, P.shape[1])
-    wrong = np.flatnonzero((np.abs(P.sum(axis=0) - 1.0) > 1e-6) | np.any(P < -1e-12, axis=0))
-    if wrong.size:
-        j = int(wrong[0])
-        raise ValueError(
-            f"column {j} of confusion_probabilities, P(decide i | j), is {P[:, j].tolist()}; "
-            "for one true class, probabilities of decisions are not negative and sum to one. "
-            "Transpose it if its rows are true classes."
-        )
-    return float(p @ np.sum(c * P, axis=0))
 
 
 def _check_classes(K: Any) -> None:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import adaline
 from adaline.filters import cancel
+
+if TYPE_CHECKING:
+    from adaline.data import Prepared
 
 WIDTH = 79
 _SAMPLE_RATE = 8000  # of the voice, in samples per second
@@ -40,7 +43,7 @@ def beginning(table: Path, rows: int = 3) -> str:
     return "\n".join([columns, "", *(f"  {line}" for line in lines[:rows])])
 
 
-def prediction(model: Any, row: Path) -> str:
+def prediction(model: Prepared, row: Path) -> str:
     """What a model of the pumps predicts for one more row, and which columns matter most."""
     [label], [probabilities] = model.predict(row), model.predict_proba(row)
     why = adaline.explain(model, row)

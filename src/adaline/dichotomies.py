@@ -12,16 +12,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
-from typing import Any
 
 import numpy as np
 from scipy.special import betainc, gammaln, logsumexp
 
-from adaline.parameters import ParameterError, shown
+from adaline.parameters import FLAG, count
 from adaline.results import Result
 
 MAX_POINTS = 10**9  # beyond, logarithms of factorials have too few digits left of float64
+POINTS, INPUTS = count(1, MAX_POINTS), count(0, MAX_POINTS)
 MAX_EXACT_POINTS = 2000  # up to which the fraction is a quotient of exact integers
 MAX_COUNT_WORK = 10**12  # bits added for an exact count: a matter of minutes
 MIN_PROBABILITY = 1e-300  # below, float64 loses digits and only the logarithm is computed
@@ -65,10 +64,8 @@ class Cover(Result):
         terms = min(D, N - D)
         bits = min(N, terms * math.log2(math.e * N / terms)) if terms else 0
         if terms * bits > MAX_COUNT_WORK:
-            raise ValueError(
-                f"C({N}, {self.d}) has about {bits:.2g} binary digits, and is a sum of {terms} "
-                "such numbers; that takes too long. Use log_fraction."
-            )
+            what = f"C({N}, {self.d}) has about {bits:.2g} binary digits, in {terms} terms"
+            raise ValueError(f"{what}; that takes too long. Use log_fraction.")
         if 2 * D > N:  # the labellings that are not separable are fewer
             return (1 << N) - 2 * count_heads(N - 1, N - D)
         return 2 * count_heads(N - 1, D)
@@ -84,7 +81,7 @@ def cover(n: int, d: int, bias: bool = True) -> Cover:
     Parameters
     ----------
     n : int
-        Number of points, from 1 to 10^9; a whole float such as 1e7 will do.
+        Number of points, from 1 to 10^9.
     d : int
         Number of inputs, 0 or more.
     bias : bool, default=True
@@ -103,8 +100,8 @@ def cover(n: int, d: int, bias: bool = True) -> Cover:
     >>> round(cover(100_000, 99).log_fraction, 2)  # the fraction is far below float64's range
     -68533.43
     """
-    N, d = validate_count("n", n, 1), validate_count("d", d, 0)
-    D = d + validate_flag(bias)
+    N, d = int(POINTS("n", n)), int(INPUTS("d", d))
+    D = d + bool(FLAG("bias", bias))
     if 2 * D <= N:
         p, log_p = lower_tail(N - 1, D)
         return Cover(N, d, bool(bias), p, log_p, math.log1p(-p))
@@ -126,7 +123,7 @@ def capacity(d: int, bias: bool = True) -> int:
     >>> capacity(2), cover(capacity(2), 2).fraction
     (6, 0.5)
     """
-    return 2 * (validate_count("d", d, 0) + validate_flag(bias))
+    return 2 * (int(INPUTS("d", d)) + bool(FLAG("bias", bias)))
 
 
 def lower_tail(M: int, D: int) -> tuple[float, float]:
@@ -157,21 +154,3 @@ def count_heads(M: int, D: int) -> int:
         total += term
         term = term * (M - i) // (i + 1)
     return total
-
-
-def validate_count(name: str, value: Any, least: int) -> int:
-    """A whole number; a whole float such as 1e7 will do, which NaN and infinity are not."""
-    right = isinstance(value, Integral | float) and not isinstance(value, bool | np.timedelta64)
-    if isinstance(value, float):
-        right = value.is_integer()
-    if not right or not least <= int(value) <= MAX_POINTS:
-        expected = f"one whole number, {least} or more, at most {MAX_POINTS:.0e}"
-        raise ParameterError(f"{name} is {shown(value)}; expected {expected}.")
-    return int(value)
-
-
-def validate_flag(bias: Any) -> bool:
-    """True or False."""
-    if not isinstance(bias, bool | np.bool_):
-        raise TypeError(f"bias is {bias!r}; expected True or False.")
-    return bool(bias)

@@ -87,10 +87,7 @@ class DataError(ValueError):
 
 
 def refuse_beyond_memory(size: float, what: str, advice: str) -> None:
-    """Raise ValueError where so many bytes are more than this machine's memory.
-
-    Better than to begin: a system that promises more memory than it has kills the process later.
-    """
+    """Raise ValueError where so many bytes are more than this machine's memory."""
     if size > _memory():
         raise ValueError(
             f"{what} would take {size / 2**30:.3g} GiB; this machine has "
@@ -100,7 +97,6 @@ def refuse_beyond_memory(size: float, what: str, advice: str) -> None:
 
 @cache
 def _memory() -> float:
-    """Bytes of memory that this process may have at most; infinity where nobody tells."""
     limits = []
     with suppress(AttributeError, OSError, ValueError):
         limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))

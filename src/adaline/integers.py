@@ -23,6 +23,7 @@ Matrix = list[list[int]]
 
 PRIMES = (67108859, 67108837, 67108819, 67108777)  # the largest below 2^26
 LARGEST = 1024  # unknowns: beyond, sums of products of residues leave int64
+FIRST_BITS = 256  # of numerators and denominators that are tried first: any small number
 LIMB = 26  # bits of a digit of a long integer in a kernel
 
 
@@ -114,52 +115,27 @@ class Minor:
         """Whole numbers x and d > 0 with A x = d b."""
         if not any(b):
             return [0] * self.m, 1
-        small, size = self.guess_bits(b)
+        rest = split_limbs(np.array(b, dtype=object), 0)
+        padded = np.zeros((self.m, max(len(self.limbs), rest.shape[1]) + 2), dtype=np.int64)
+        padded[:, : rest.shape[1]] = rest
         worst = self.bits + max(a.bit_length() for a in b) + self.m.bit_length()
-        for numerator, denominator in [(small + size, small), (worst, self.bits)]:
-            solution = self.lift(b, max(numerator, 1) + 8, max(denominator, 1) + 8)
+        digits, bits = np.empty((0, self.m), dtype=np.int64), FIRST_BITS
+        while True:  # most numbers are far smaller than Hadamard's bound, so more digits come later
+            bits = min(bits, worst)
+            numerator, denominator = bits + 8, min(bits, self.bits) + 8
+            steps = (numerator + denominator + 2) // 25 + 1
+            more = np.empty((steps - len(digits), self.m), dtype=np.int64)
+            exact.lift(self.limbs, self.C, padded, more, self.p)
+            digits = np.vstack([digits, more])
+            residue = join_digits(digits, self.p)
+            solution = to_fractions(residue, self.p**steps, numerator, denominator)
             if solution is not None:
                 x, d = solution
                 if all(dot(row, x) == d * c for row, c in zip(self.A, b, strict=True)):
                     return solution
-        raise ArithmeticError("the lifted digits do not solve the system.")  # p divides det A
-
-    def guess_bits(self, b: Vector) -> tuple[int, int]:
-        """About how many bits det A and the largest entry of x have; checking comes later."""
-        shifts = [max(a.bit_length() for a in row) for row in self.A]
-        both = zip(self.A, b, shifts, strict=True)
-        scaled = np.array([[scale_to_float(a, s) for a in [*row, c]] for row, c, s in both])
-        F, f = scaled[:, :-1], scaled[:, -1]
-        with np.errstate(all="ignore"):
-            try:
-                _, logarithm = np.linalg.slogdet(F)
-                x = float(np.abs(np.linalg.solve(F, f)).max())
-            except np.linalg.LinAlgError:
-                return self.bits, 0
-        if not (np.isfinite(logarithm) and 0.0 < x < np.inf):
-            return self.bits, 0
-        bits = int(logarithm / math.log(2)) + sum(shifts)
-        return min(max(bits, 1), self.bits), max(0, math.ceil(math.log2(x)))
-
-    def lift(self, b: Vector, numerator: int, denominator: int) -> tuple[Vector, int] | None:
-        """x and d from enough digits for numerators and denominators of so many bits."""
-        steps = (numerator + denominator + 2) // 25 + 1
-        digits = np.empty((steps, self.m), dtype=np.int64)
-        rest = split_limbs(np.array(b, dtype=object), 0)
-        width = max(len(self.limbs), rest.shape[1]) + 2
-        padded = np.zeros((self.m, width), dtype=np.int64)
-        padded[:, : rest.shape[1]] = rest
-        exact.lift(self.limbs, self.C, padded, digits, self.p)
-        return to_fractions(join_digits(digits, self.p), self.p**steps, numerator, denominator)
-
-
-def scale_to_float(a: int, bits: int) -> float:
-    """About a / 2^bits; infinite beyond float64."""
-    excess = max(0, a.bit_length() - 64)
-    try:
-        return math.ldexp(float(a >> excess), excess - bits)
-    except OverflowError:
-        return math.inf
+            if bits == worst:  # p divides det A
+                raise ArithmeticError("the lifted digits do not solve the system.")
+            bits += bits // 2
 
 
 def split_limbs(A: NDArray[Any], front: int) -> NDArray[np.int64]:
@@ -197,12 +173,12 @@ def to_fractions(
         n = n - modulus if 2 * n > modulus else n
         if abs(n).bit_length() > numerator:
             n, more = to_fraction(n % modulus, modulus, numerator)
-            if more == 0:
+            if more == 0 or (d * more).bit_length() > denominator:
                 return None
             numerators = [b * more for b in numerators]
             d *= more
         numerators.append(n)
-    return (numerators, d) if d.bit_length() <= denominator else None
+    return numerators, d
 
 
 def to_fraction(a: int, modulus: int, bits: int) -> tuple[int, int]:

@@ -8,17 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve, matmul_toeplitz, qr, solve_toeplitz, svd
+from scipy.linalg import cho_solve, lapack, qr, svd
+from scipy.linalg import toeplitz as toeplitz
 from scipy.linalg.blas import daxpy, ddot
-from scipy.linalg.lapack import (
-    dgejsv,
-    dpotrf,
-    dpotrs,
-    dtrcon,
-    dtrtri,
-    zpotrf,
-    ztrcon,
-)
 
 from adaline.results import Array
 from adaline.sums.threads import one_blas_thread
@@ -67,18 +59,14 @@ def lengths(A: Array) -> Array:
 
 def inverse_triangle(R: Array) -> Array | None:
     """W = R^-1 of an upper triangle, or None where R is singular."""
-    W, info = dtrtri(R)
-    return None if info != 0 or not np.isfinite(W).all() else np.triu(W)
+    W, info = lapack.dtrtri(R)
+    return None if info != 0 or not np.isfinite(W).all() else np.asarray(W)
 
 
 def inverse_cholesky(G: Array) -> Array | None:
     """W upper triangular with W' G W = I, or None where G is not positive definite."""
     R = cholesky(G)
-    if R is None:
-        return None
-    # What is below the diagonal of R, zeros, stays there.
-    W, info = dtrtri(R)
-    return None if info != 0 or not np.isfinite(W).all() else np.asarray(W)
+    return None if R is None else inverse_triangle(R)
 
 
 def cholesky(G: Array, *, overwrite: bool = False) -> Array | None:
@@ -86,14 +74,14 @@ def cholesky(G: Array, *, overwrite: bool = False) -> Array | None:
 
     R may take the place of G, if G has Fortran order.
     """
-    R, info = dpotrf(G, lower=0, clean=1, overwrite_a=overwrite)
+    R, info = lapack.dpotrf(G, lower=0, clean=1, overwrite_a=overwrite)
     return None if info != 0 or not np.isfinite(R).all() else np.asarray(R)
 
 
 def solve_cholesky(R: Array, B: Array) -> Array:
     """(R'R)^-1 B."""
     # scipy's cho_solve takes longer to look at its arguments than to solve for 200 unknowns.
-    x, _ = dpotrs(R, B, lower=0)
+    x, _ = lapack.dpotrs(R, B, lower=0)
     return np.asarray(x)
 
 
@@ -101,7 +89,7 @@ def condition(W: Array) -> float:
     """Condition number (1-norm, estimated by LAPACK) of a triangle, given itself or its inverse."""
     if not len(W):
         return 1.0
-    rcond, _ = dtrcon(W)
+    rcond, _ = lapack.dtrcon(W)
     return float(1.0 / rcond) if rcond > 0 else np.inf
 
 
@@ -148,44 +136,10 @@ def graded_both(A: Array) -> tuple[Array, Array, Array]:
     if A.shape[0] < A.shape[1]:
         V, s, U = graded_both(np.ascontiguousarray(A.T))
         return U, s, V
-    s, U, V, work, _, info = dgejsv(A, joba=2, jobu=0, jobv=0)
+    s, U, V, work, _, info = lapack.dgejsv(A, joba=2, jobu=0, jobv=0)
     if info != 0:
         raise ValueError(_OUT_OF_RANGE)
     return U, s * (work[1] / work[0]), V
-
-
-def unpredicted(column: NDArray[Any]) -> float:
-    """Share of the power that M - 1 past samples do not predict, by Durbin's recursion.
-
-    column (M,) is the first column of a Hermitian Toeplitz R, which is positive definite exactly
-    where the answer is above zero; lambda_min(R) is at most so many times R[0, 0].
-    """
-    a, error = np.zeros(0, column.dtype), float(column[0].real)
-    for m in range(1, len(column)):
-        if not error > 0.0:
-            return 0.0
-        k = -(column[m] + a @ column[m - 1 : 0 : -1]) / error
-        a = np.append(a + k * a[::-1].conj(), k)
-        error *= 1.0 - abs(k) ** 2
-    return error / float(column[0].real) if error > 0.0 else 0.0
-
-
-def levinson(column: NDArray[Any], r: NDArray[Any]) -> NDArray[Any] | None:
-    """w with R w = r for the Hermitian Toeplitz R of this first column, in M^2 operations.
-
-    None where the recursion, which is stable for well-conditioned R only, should not be trusted:
-    R is not positive definite by a clear margin, or the residual is large.
-    """
-    M = len(column)
-    if not unpredicted(column) > 1e3 * M * UNIT:
-        return None
-    try:
-        w = np.asarray(solve_toeplitz(column, r, check_finite=False))
-    except np.linalg.LinAlgError:
-        return None
-    left = np.abs(matmul_toeplitz(column, w, check_finite=False) - r).max()
-    allowed = 64 * M * UNIT * (np.abs(column).sum() * np.abs(w).max() + np.abs(r).max())
-    return w if left <= allowed else None
 
 
 def solve_hermitian(R: NDArray[Any], r: NDArray[Any]) -> tuple[NDArray[Any], int, float]:
@@ -199,8 +153,9 @@ def solve_hermitian(R: NDArray[Any], r: NDArray[Any]) -> tuple[NDArray[Any], int
     scale = np.divide(1.0, diagonal, out=np.zeros(M), where=diagonal > 0)
     S = R * np.outer(scale, scale)
     complex_ = np.iscomplexobj(R)
-    factor, info = (zpotrf if complex_ else dpotrf)(S, lower=0, clean=1)
-    rcond = (ztrcon if complex_ else dtrcon)(factor)[0] ** 2 if info == 0 and M else 0.0
+    potrf, trcon = (getattr(lapack, "dz"[complex_] + name) for name in ("potrf", "trcon"))
+    factor, info = potrf(S, lower=0, clean=1)
+    rcond = trcon(factor)[0] ** 2 if info == 0 and M else 0.0
     if rcond > 4 * M * UNIT or not M:
         z = cho_solve((factor, False), scale * r, check_finite=False)
         z += cho_solve((factor, False), scale * r - S @ z, check_finite=False)
@@ -246,14 +201,6 @@ class Factor:
             else:
                 x = self._vectors @ (self._vectors.T @ flat)
         return np.asarray((x / self.d).reshape(g.shape))
-
-    def left_over(self, g: Array) -> Array:
-        """The part of g, in units of the diagonal, that is outside the range of H."""
-        flat = g.ravel() / self.d
-        if self._vectors is None:
-            return 0.0 * flat
-        U = self._vectors / np.sqrt(np.einsum("ij,ij->j", self._vectors, self._vectors))
-        return np.asarray(flat - U @ (U.T @ flat))
 
     def root(self) -> Array:
         """A with A A' = H^-1, on the range of H."""

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import inspect
 import math
+import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
@@ -24,12 +25,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-REAL = (int, float, Fraction, np.integer, np.floating)
-_TINY = 2.0**-1022  # the least float64 that has all its digits
-_LONGEST = 80  # characters of a value that a message repeats
-
-
-_FLOAT64 = np.dtype(np.float64)
+LONGEST_VALUE = 80  # characters of a value that a message repeats
 
 
 class ParameterError(ValueError, TypeError):
@@ -56,6 +52,12 @@ class Expected:
         )
 
 
+def wrong_type(name: str, value: Any, expected: str) -> ParameterError:
+    """The error for a parameter of another type."""
+    kind = type(value).__name__
+    return ParameterError(f"{name} is {shown(value)}, a {kind}; expected {expected}.")
+
+
 def check(table: Mapping[str, Expected], owner: Any) -> None:
     """Every parameter of the table, as the owner has it under its name."""
     for name, expected in table.items():
@@ -74,16 +76,15 @@ def shown(value: Any) -> str:
         text = " ".join(repr(value).split())
     except Exception:  # an integer of 10^5 digits, or an object that cannot show itself
         return f"of type {type(value).__name__}"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({type(value).__name__})"
+    if len(text) <= LONGEST_VALUE:
+        return text
+    return f"{text[:LONGEST_VALUE]}... ({type(value).__name__})"
 
 
 def is_number(value: Any) -> bool:
     """Whether it is a finite real number, and no bool, text or array."""
-    if type(value) is float:
-        return math.isfinite(value)
-    if type(value) is int:
-        return -(2**1023) < value < 2**1023
-    if isinstance(value, bool | np.timedelta64) or not isinstance(value, REAL):
+    real = int | float | Fraction | np.integer | np.floating
+    if isinstance(value, bool | np.timedelta64) or not isinstance(value, real):
         return False
     try:
         return math.isfinite(float(value))
@@ -93,9 +94,7 @@ def is_number(value: Any) -> bool:
 
 def is_whole(value: Any) -> bool:
     """Whether it is an integer that int64 can hold, and no bool."""
-    if type(value) is not int and (
-        isinstance(value, bool | np.timedelta64) or not isinstance(value, int | np.integer)
-    ):
+    if isinstance(value, bool | np.timedelta64) or not isinstance(value, int | np.integer):
         return False
     return bool(-(2**63) <= value < 2**63)
 
@@ -134,8 +133,33 @@ def words(*known: str) -> Expected:
     return Expected(said, lambda value: isinstance(value, str) and value in known)
 
 
+def text(expected: str) -> Expected:
+    """A text; the words say what it means."""
+    return Expected(expected, lambda value: isinstance(value, str))
+
+
+def _are_texts(value: Any) -> bool:
+    many = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
+    return many and all(isinstance(part, str) for part in value)
+
+
+def _is_path(value: Any) -> bool:
+    path = os.fspath(value) if isinstance(value, str | os.PathLike) else b""
+    return isinstance(path, str) and bool(path) and "\0" not in path
+
+
 FLAG = Expected("True or False", lambda value: isinstance(value, bool | np.bool_))
 NONE = Expected("None", lambda value: value is None)
+PATH = Expected("the name of a file or directory, such as 'model.adaline'", _is_path)
+MAPPING = Expected(
+    "a mapping, such as {'title': 'rents'}", lambda value: isinstance(value, Mapping)
+)
+TEXTS = Expected("a sequence of texts, such as ['age']", _are_texts)
+NAMES = Expected(
+    "a sequence of column names, such as ['age', 'size']",
+    lambda value: _are_texts(value) and len(value) > 0,
+)
+JOBS = count(1, 4096) | Expected("an Executor", lambda value: hasattr(value, "parts"))
 POSITIVE = number(0.0, above=True)
 NOT_NEGATIVE = number(0.0)
 NUMBER = number()
@@ -196,7 +220,7 @@ def refuse(name: str, value: Any) -> None:
 
 def is_sparse(value: Any) -> bool:
     """Whether a value is a scipy sparse matrix or array, which is told without loading scipy."""
-    if type(value) is np.ndarray:  # the usual case, and sooner told
+    if type(value) is np.ndarray:
         return False
     sparse = sys.modules.get("scipy.sparse")  # who has such a value has loaded it
     return sparse is not None and bool(sparse.issparse(value))
@@ -204,8 +228,6 @@ def is_sparse(value: Any) -> bool:
 
 def array(name: str, value: Any) -> NDArray[Any]:
     """A numpy array of whatever came, but for sparse and masked ones."""
-    if type(value) is np.ndarray:
-        return value
     if is_sparse(value):
         raise ParameterError(f"{name} is sparse; expected a dense array. Use .toarray()?")
     refuse_masked(name, value)
@@ -217,14 +239,10 @@ def array(name: str, value: Any) -> NDArray[Any]:
 
 def numbers(name: str, value: Any, expected: str = "numbers") -> NDArray[np.float64]:
     """A float64 array of real numbers; finite or not is not looked at."""
-    if type(value) is np.ndarray and value.dtype == np.float64:
-        return value
     found = array(name, value)
-    if found.dtype.kind in "fiu":
-        with np.errstate(over="ignore"):  # beyond float64 is infinite, which is told elsewhere
-            return found.astype(np.float64)
-    if found.dtype.kind == "b" and found.ndim:
-        return found.astype(np.float64)
+    if found.dtype.kind in "fiu" or (found.dtype.kind == "b" and found.ndim):
+        with np.errstate(over="ignore"):  # beyond float64 is infinite, which is refused elsewhere
+            return found.astype(np.float64, copy=False)
     if found.dtype.kind == "c":
         raise ParameterError(f"Complex data not supported: {name} is complex; give real numbers.")
     if found.dtype.kind == "O" and found.ndim:
@@ -285,7 +303,7 @@ def weights_of(name: str, value: Any, n: int) -> NDArray[np.float64] | None:
         )
     with np.errstate(over="ignore"):
         total = omega.sum() if n else 1.0
-    if not _TINY <= total < math.inf:
+    if not 2.0**-1022 <= total < math.inf:  # the least float64 that has all its digits
         raise ParameterError(
             f"{name} has a sum of {total:g}, beyond the range of float64; give smaller or larger "
             "weights, for instance all of them divided by the largest."
@@ -308,8 +326,6 @@ def check_sample(x: Any, y: Any = 0.0) -> None:
 
 def one_sample(x: Any, shape: tuple[int]) -> NDArray[np.float64]:
     """A sample x (p,), contiguous float64; whether it is finite, the caller's sums tell."""
-    if type(x) is np.ndarray and x.dtype is _FLOAT64 and x.shape == shape and x.strides == (8,):
-        return x  # as nearly always: a call takes about a microsecond in all
     sample: NDArray[np.float64] = np.ascontiguousarray(numbers("x", x))
     if sample.shape != shape:
         raise ParameterError(f"x has shape {sample.shape}; expected {shape}, one sample.")

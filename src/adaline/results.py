@@ -1,17 +1,28 @@
-"""Nouns that flow out of a fit: frozen, and no bolder than the evidence."""
+"""Nouns that flow out of a fit: frozen, and no bolder than the evidence.
+
+Procedures are generators of steps, so that fits, traces and Ctrl-C share one loop. A
+step is (done, state): how many passes or steps are complete, and what can be read until the
+procedure goes on. `done` rises only with a complete step.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import update_wrapper
 from html import escape
 from textwrap import wrap
-from typing import Any, Literal
+from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 Array = NDArray[np.float64]
+Steps = Generator[tuple[int, Any], None, R]
+Hear = Callable[[int, Any], None]  # gets each step
 
 Kind = Literal[
     "exact",
@@ -251,3 +262,37 @@ class Evidence(Result):
     value: Any
     best_alpha: Any
     best_value: Any
+
+
+def finished(steps: Steps[R], hear: Hear | None = None) -> R:
+    """What the procedure returns after its last step; `hear` gets each step.
+
+    Ctrl-C is passed on to the procedure wherever it comes, which may return the last step.
+    """
+    try:
+        while True:
+            try:
+                done, state = next(steps)
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+            if hear is not None:
+                hear(done, state)
+    except KeyboardInterrupt as stop:
+        try:
+            steps.throw(stop)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        raise
+    finally:
+        steps.close()
+
+
+class Stepwise(Generic[P, R]):
+    """A procedure: called, it runs to its end; `steps` takes the same and gives the generator."""
+
+    def __init__(self, steps: Callable[P, Steps[R]]):
+        self.steps = steps
+        update_wrapper(self, steps)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return finished(self.steps(*args, **kwargs))

@@ -31,6 +31,14 @@ class Rate:
                     f"{name} is {shown(value)}; a rate must be a finite number above zero."
                 )
 
+    def __call__(self, start: int, count: int) -> Array:
+        """The rates of samples start, start + 1, ..., of which there are count."""
+        return self.at(np.arange(start, start + count, dtype=np.float64))
+
+    def at(self, n: Array) -> Array:
+        """The rates of these samples."""
+        raise NotImplementedError  # pragma: no cover
+
     def code(self) -> Code:
         """The schedule for kernels: its kind and two numbers."""
         numbers = [float(value) for value in vars(self).values()] or [1.0]
@@ -56,9 +64,8 @@ class Constant(Rate):
     eta: float
     kind: ClassVar = codes.CONSTANT
 
-    def __call__(self, start: int, count: int) -> Array:
-        """The rates of samples start, start + 1, ..., of which there are count."""
-        return np.full(count, float(self.eta))
+    def at(self, n: Array) -> Array:
+        return np.full(len(n), float(self.eta))
 
 
 @dataclass(frozen=True)
@@ -83,9 +90,8 @@ class OverK(Rate):
     eta1: float
     kind: ClassVar = codes.OVER_K
 
-    def __call__(self, start: int, count: int) -> Array:
-        """The rates of samples start, start + 1, ..., of which there are count."""
-        return np.asarray(self.eta1 / (np.arange(start, start + count) + 1.0))
+    def at(self, n: Array) -> Array:
+        return np.asarray(self.eta1 / (n + 1.0))
 
 
 @dataclass(frozen=True)
@@ -110,9 +116,8 @@ class SearchThenConverge(Rate):
     tau: float
     kind: ClassVar = codes.SEARCH_THEN_CONVERGE
 
-    def __call__(self, start: int, count: int) -> Array:
-        """The rates of samples start, start + 1, ..., of which there are count."""
-        return np.asarray(self.eta0 / (1.0 + np.arange(start, start + count) / self.tau))
+    def at(self, n: Array) -> Array:
+        return np.asarray(self.eta0 / (1.0 + n / self.tau))
 
 
 @dataclass(frozen=True)
@@ -155,8 +160,8 @@ Schedule = Constant | OverK | SearchThenConverge | Auto | Absolute
 def as_schedule(eta: Any) -> Schedule:
     """A number, "auto", "absolute" or a schedule, as a schedule.
 
-    >>> as_schedule(0.1), as_schedule("auto")
-    (Constant(eta=0.1), Auto())
+    >>> as_schedule(0.1)
+    Constant(eta=0.1)
     """
     if isinstance(eta, Constant | OverK | SearchThenConverge | Auto | Absolute):
         return eta
@@ -245,7 +250,7 @@ def _largest_eigenvalue(X: Any, bias: bool) -> float:
 
     n, p = X.shape
     # Powers of a matrix whose entries span decades: scale once so that squares stay in range.
-    unit = float(np.abs(X.data if is_sparse(X) else X).max(initial=0.0)) or 1.0
+    unit = float(np.abs(X.data if is_sparse(X) else X).max(initial=float(bias))) or 1.0
     one = float(bias) / unit
     if not bias and not (X.data if is_sparse(X) else X).any():
         return 0.0

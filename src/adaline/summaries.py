@@ -166,7 +166,6 @@ def _number(value: float) -> str:
 
 
 def _side_by_side(facts: list[str]) -> list[str]:
-    """Facts in two columns."""
     half = (len(facts) + 1) // 2
     width = max((len(fact) for fact in facts[:half]), default=0) + 4
     pairs = zip(facts[:half], [*facts[half:], ""], strict=False)

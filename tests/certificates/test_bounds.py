@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adaline.certificates.bounds import Matrix, Metric, Thin, distance, optimality, regular
+from adaline.certificates.bounds import Matrix, Thin, distance, optimality, regular
 from adaline.procedures.newton import newton
 from adaline.sums.losses import Gamma, Logistic, Poisson, Softmax
 from adaline.sums.objective import Objective
-from reference_minimum import NoMinimum, minimum_near
+from reference_losses import NoMinimum, minimum_near
 
 KINDS = {
     "two": "classes",
@@ -202,7 +202,7 @@ def test_curvature_that_underflow_may_have_taken_proves_nothing(rng):
     assert Matrix.of(sums.H, replace(sums, off=9.0), 0.0, 1) is None
 
 
-class Known(Metric):
+class Known:
     """Lengths and speeds as given."""
 
     def __init__(self, nu, rho):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adaline.certificates.mistakes import mistake_bound
+from adaline.certificates.margins import mistake_bound
 from adaline.linalg import UNIT
 
 
@@ -72,10 +72,10 @@ def test_a_margin_of_underflow_is_none():
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"y": [0, 1, 1]}, "X has 2 rows and y has 3 labels of 2 classes"),
-        ({"y": [1, 1]}, "X has 2 rows and y has 2 labels of 1 classes"),
-        ({"y": [0.5, 1.5]}, "the bound is for two classes"),
-        ({"y": [1j, 2j]}, "the bound is for two classes"),
+        ({"y": [0, 1, 1]}, "shape"),
+        ({"y": [1, 1]}, "1 classes"),
+        ({"y": [0.5, 1.5]}, "real numbers"),
+        ({"y": [1j, 2j]}, "dtype"),
         ({"w": [1.0]}, r"X has 3 columns and w has shape \(1,\); expected as many finite"),
         ({"w": [1.0, np.nan, 0.0]}, "expected as many finite numbers"),
         ({"w": [np.inf, 0.0, 0.0]}, "expected as many finite numbers"),

@@ -90,16 +90,6 @@ def test_forged_weights_do_not_hold():
     assert not replace(found, margin_is_maximum=True).check(X, y)
 
 
-@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
-def test_forged_margins_do_not_hold_in_any_unit(unit):
-    X, y = np.array(CASES["separable"][0]) * unit, CASES["separable"][1]
-    found = separability(X, y)
-    assert found.check(X, y)
-    for forged in (1.0 + 1e-9, 1.0 - 1e-9, -1.0, 0.0, 2.0):
-        assert not replace(found, margin=found.margin * forged).check(X, y)
-    assert replace(found, margin=found.margin * (1.0 + 1e-12)).check(X, y)
-
-
 def test_forged_multipliers_do_not_hold():
     X, y = CASES["overlapping"]
     found = separability(X, y)
@@ -125,22 +115,6 @@ def test_a_hyperplane_with_rows_on_it_that_nothing_holds_there_is_no_proof():
     assert found.verdict == "quasi-separable"
     loose = replace(found, weights=((0, 1, 0),))  # rows 0, 1 and 2 on it, but 2 could be off
     refused(loose.check(X, y), "span")
-
-
-def test_duplicates_are_checked():
-    X, y = CASES["quasi-separable"]
-    found = separability(X, y)
-    assert found.duplicates == ((1, 2),)
-    for forged in (((0, 1),), ((2, 3),), ((1, 9),), ((0, 2),)):
-        refused(replace(found, duplicates=forged).check(X, y), "not equal")
-
-
-def test_a_hyperplane_that_has_every_row_on_it_proves_nothing():
-    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
-    found = separability(X, y)
-    assert found.verdict == "overlapping"
-    forged = replace(found, verdict="quasi-separable", weights=((0, 0),))
-    refused(forged.check(X, y), "right side, or on it")
 
 
 def test_parts_are_checked():
@@ -240,11 +214,6 @@ def test_missing_fields_are_refused():
         Separability.from_json(json.dumps(found))
 
 
-def test_results_are_frozen():
-    with pytest.raises(AttributeError):
-        separability(SQUARE, [0, 1, 1, 0]).verdict = "separable"
-
-
 def test_the_margin_is_the_distance_of_the_closest_row(rng):
     X = rng.standard_normal((200, 3)) * [1.0, 10.0, 0.1] + 5.0
     v = X @ [1.0, 0.2, -3.0]
@@ -253,21 +222,6 @@ def test_the_margin_is_the_distance_of_the_closest_row(rng):
     v = (2 * y - 1) * (X @ found.coef + found.intercept)
     assert np.linalg.norm(found.coef) == pytest.approx(1.0, abs=1e-12)
     assert found.margin == pytest.approx(v.min(), rel=1e-6)  # v cancels, the margin does not
-
-
-def test_the_margin_of_a_linear_machine_is_that_of_its_closest_pair(rng):
-    X = rng.standard_normal((150, 3))
-    y = np.argmax(X @ rng.standard_normal((3, 3)), axis=1)
-    found = separability(X, y)
-    W, b = found.coef, found.intercept
-    V = X @ W.T + b
-    gaps = [
-        (V[i, y[i]] - V[i, j]) / np.linalg.norm(W[y[i]] - W[j])
-        for i in range(150)
-        for j in range(3)
-        if j != y[i]
-    ]
-    assert found.margin == pytest.approx(min(gaps), rel=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -7,7 +7,6 @@ import json
 import pytest
 
 from adaline import Separability, separability
-from adaline.certificates.separation import json_text
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
 
@@ -22,40 +21,6 @@ def refused(found, words):
 
 
 AND, XOR = [0, 0, 0, 1], [0, 1, 1, 0]
-
-
-def test_a_text_may_be_just_as_long_as_the_limit(monkeypatch):
-    text = json.dumps(written(XOR))
-    monkeypatch.setattr(json_text, "LONGEST", len(text))
-    assert Separability.from_json(text).verdict == "overlapping"
-    monkeypatch.setattr(json_text, "LONGEST", len(text) - 1)
-    with pytest.raises(ValueError, match="at most"):
-        Separability.from_json(text)
-
-
-def test_a_text_of_gigabytes_is_not_parsed():
-    class Long(str):
-        __slots__ = ()
-
-        def __len__(self):
-            return 2**28 + 1
-
-    with pytest.raises(ValueError, match="268435456 characters"):
-        Separability.from_json(Long("{"))
-
-
-def test_limits_are_as_large_as_they_say():
-    number = "0x" + "f" * 199_998
-    assert Separability.from_json(json.dumps(written(XOR, multipliers=[number] * 4)))
-    refused(written(XOR, multipliers=[number + "f"] * 4), "not whole")
-    margin = "0x1." + "0" * 33 + "p+0"
-    assert len(margin) == 40
-    assert Separability.from_json(json.dumps(written(AND, margin=margin))).margin == 1.0
-    refused(written(AND, margin="0x1." + "0" * 34 + "p+0"), "margin is not a number")
-    assert Separability.from_json(json.dumps(written(XOR, sentence="x" * 10_000)))
-    refused(written(XOR, sentence="x" * 10_001), "sentence")
-    assert Separability.from_json(json.dumps(written(XOR, n_rows=2**31 - 1)))
-    refused(written(XOR, n_rows=2**31), "count")
 
 
 def test_parts_have_no_parts():

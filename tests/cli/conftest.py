@@ -32,22 +32,17 @@ class Result:
         return json.loads(self.out, parse_constant=refuse)
 
 
-@pytest.fixture(autouse=True)
-def temporary(tmp_path_factory, monkeypatch):
-    """A directory for what came from stdin: it goes when the process ends, and this one goes on."""
+@pytest.fixture
+def command(capsys, tmp_path, tmp_path_factory, monkeypatch):
+    """Run `adaline` with these tokens, in an empty directory; copies of stdin go elsewhere."""
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("temporary")))
 
-
-@pytest.fixture
-def command(capsys, tmp_path, monkeypatch):
-    """Run `adaline` with these tokens, in an empty directory."""
-    monkeypatch.chdir(tmp_path)
-
     def run(*tokens: object) -> Result:
-        given = [str(token) for token in tokens]
-        code = run_command(given)
+        code = run_command([str(token) for token in tokens])
         return Result(code, *capsys.readouterr())
 
+    run.folder = tmp_path
     return run
 
 

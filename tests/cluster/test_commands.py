@@ -10,7 +10,6 @@ import time
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.datasets import dump_svmlight_file
 
 pytest.importorskip("distributed", reason="Dask is not installed (extra cluster)")
 
@@ -66,47 +65,23 @@ def test_the_command_fits_on_a_cluster(folder, client, tmp_path, done_here, way)
     assert out.read_bytes() == done_here
 
 
-def test_the_command_fits_a_folder_of_sparse_text_on_a_cluster(client, tmp_path):
-    rng, place = np.random.default_rng(0), tmp_path / "rows"
-    place.mkdir()
-    for k in range(3):
-        X = rng.standard_normal((80, 6)) * (rng.random((80, 6)) < 0.5)
-        y = np.where(X[:, 0] - X[:, 1] + 0.5 * rng.standard_normal(80) > 0, 1, -1)
-        dump_svmlight_file(X, y, str(place / f"{k}.svm"), zero_based=False)
-    given = ["fit", str(place), "--target", "y", "-m", "logistic", "--out"]
-    alone, there = tmp_path / "alone.adaline", tmp_path / "there.adaline"
-    run([*given, str(alone), "--checkpoint", str(tmp_path / "kept")])
-    run([*given, str(there), "--cluster", client.scheduler.address])
-    assert there.read_bytes() == alone.read_bytes()
-
-
 BROKEN = {"no JSON": "{", "no address": "{}", "no text": "[1]", "another's": '{"address": 3}'}
+BROKEN["gone"] = '{"address": "tcp://127.0.0.1:9"}'
 
 
 @pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
-def test_a_file_that_is_no_scheduler_file_is_told_in_a_sentence(tmp_path, text):
+def test_a_file_that_leads_to_no_scheduler_is_refused_in_a_sentence(tmp_path, text):
     path = tmp_path / "scheduler.json"
     path.write_text(text)
     with (
-        pytest.raises(DataError, match=r"scheduler\.json is no scheduler file"),
-        cluster(str(path)),
-    ):
-        pass
-
-
-def test_a_scheduler_file_whose_scheduler_is_gone_is_told_in_a_sentence(tmp_path):
-    path = tmp_path / "scheduler.json"
-    path.write_text(json.dumps({"address": "tcp://127.0.0.1:9"}))
-    with (
-        pytest.raises(DataError, match="no scheduler answers there within 1 seconds"),
+        pytest.raises(DataError, match=r"no scheduler|names no cluster"),
         cluster(str(path), timeout=1.0),
     ):
         pass
 
 
-@pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGKILL])
 def test_a_stopped_command_leaves_its_checkpoint_and_nothing_running(
-    folder, crew_of_two, tmp_path, done_here, kill
+    folder, crew_of_two, tmp_path, done_here
 ):
     """Even where no worker answers: both are stopped while the command ends."""
     client, crew = crew_of_two
@@ -119,15 +94,14 @@ def test_a_stopped_command_leaves_its_checkpoint_and_nothing_running(
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
     try:
-        os.kill(process.pid, kill)
+        os.kill(process.pid, signal.SIGINT)
         process.join(300)
     finally:
         for pid in stopped:
             os.kill(pid, signal.SIGCONT)
-    assert process.exitcode == (130 if kill == signal.SIGINT else -signal.SIGKILL)
-    if kill == signal.SIGINT:
-        assert f"checkpoint {kept} keeps" in " ".join(said.read_text().split())
-        assert "Traceback" not in said.read_text()
+    assert process.exitcode == 130
+    assert "resumes" in said.read_text()
+    assert "Traceback" not in said.read_text()
     assert not out.exists()
     until = time.monotonic() + 60
     while client.run_on_scheduler(_tasks) and time.monotonic() < until:
@@ -138,4 +112,4 @@ def test_a_stopped_command_leaves_its_checkpoint_and_nothing_running(
 
 
 def _tasks(dask_scheduler) -> int:
-    return sum(str(key).startswith("adaline-") for key in dask_scheduler.tasks)
+    return sum(str(key).startswith("compute_branch") for key in dask_scheduler.tasks)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-
 import numpy as np
 import polars as pl
 import pytest
@@ -12,7 +10,6 @@ from hypothesis import strategies as st
 
 import adaline
 from adaline.data import Encoding, Prepared, blocks, fit
-from adaline.data.columns.formula import parse_formula, parse_term
 from adaline.errors import DataError
 from exported import InC, in_python, in_sqlite, text_of
 
@@ -37,6 +34,11 @@ def encoded(encoding, frame):
     return np.concatenate([encoding.encode(b) for b in encoding.prepare(blocks(frame))])
 
 
+def terms_of(formula: str) -> tuple[str, ...]:
+    names = {name: [1.0, 2.0] for name in ("a", "b", "c", "b c")}
+    return Encoding.learn(pl.DataFrame(names | {"y": [1.0, 2.0]}), "y", formula=formula).terms
+
+
 def test_columns_of_a_formula_are_what_it_says(frame):
     encoding = Encoding.learn(frame, "y", formula=FORMULA)
     size, rooms = frame["size"].to_numpy(), frame["rooms"].to_numpy()
@@ -56,17 +58,6 @@ def test_columns_of_a_formula_are_what_it_says(frame):
     assert len(encoding.names) == X.shape[1]
     for name, values in expected.items():
         assert np.array_equal(X[:, encoding.names.index(name)], values)
-    assert Encoding.from_dict(encoding.to_dict()) == encoding
-
-
-def test_the_coefficients_are_statsmodels(frame):
-    smf = pytest.importorskip("statsmodels.formula.api")
-    table = frame.to_pandas()
-    theirs = smf.ols("y ~ np.log(size) + rooms:size + garden", table, eval_env=0).fit()
-    model = fit(adaline.LeastSquares(), frame, "y", formula="y ~ log(size) + rooms:size + garden")
-    ours = dict(zip(model.feature_names_in_, model.coef_, strict=True))
-    assert ours["log(size)"] == pytest.approx(theirs.params["np.log(size)"], rel=1e-9)
-    assert ours["rooms:size"] == pytest.approx(theirs.params["rooms:size"], rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -74,38 +65,25 @@ def test_the_coefficients_are_statsmodels(frame):
     [
         ("a + b", ("a", "b")),
         ("~ a", ("a",)),
-        ("y ~ . - b", ("a", "c")),
+        ("y ~ . - b", ("a", "c", "`b c`")),
         ("a*b", ("a", "b", "a:b")),
         ("a*b*c", ("a", "b", "a:b", "c", "a:c", "b:c", "a:b:c")),
-        (". + a:b", ("a", "b", "c", "a:b")),
+        (". + a:b", ("a", "b", "c", "`b c`", "a:b")),
         ("poly(a,2) + a^2", ("a", "a^2")),
         ("`b c` + log(`b c`)", ("`b c`", "log(`b c`)")),
     ],
 )
 def test_the_language(formula, terms):
-    assert tuple(parse_formula(formula, ("a", "b", "c")).terms) == terms
-
-
-@pytest.mark.parametrize(
-    "formula",
-    [
-        *("", "~", "a +", "+ a", "a ++ b", "a:", "(a + b)", "a^0", "a^99999999", "exp(a)", "1"),
-        *("log(a", "a - b", "log(log(a))", "a ~ b ~ c", "`a", "a $ b", "poly(a)", "a^b", "-a"),
-    ],
-)
-def test_what_is_no_formula_is_refused_with_a_sentence(formula):
-    with pytest.raises(DataError, match=r"formula|term"):
-        parse_formula(formula, ("a", "b"))
+    assert terms_of(formula) == terms
 
 
 @given(st.text("ab+-:*^().,~` 13log\n", max_size=20))
 def test_any_text_is_a_formula_or_a_sentence(text):
     try:
-        terms = parse_formula(text, ("a", "b")).terms
+        terms = terms_of(text)
     except DataError:
         return
-    for term in terms:
-        assert parse_term(term)
+    assert terms_of(" + ".join(terms)) == terms
 
 
 def test_a_logarithm_of_zero_names_row_and_column(frame):
@@ -139,12 +117,12 @@ def test_files_streams_explanations_and_exports_know_the_formula(frame, tmp_path
     assert np.allclose([row["prediction"] for row in sql], told, rtol=1e-12)
     numbers = fit(adaline.Ridge(1.0), frame, "y", formula="log(size) + rooms:size + poly(rooms, 3)")
     names = [entry.name for entry in numbers.encoding_.inputs]
-    call = InC(text_of(numbers, "c"), tmp_path, [ctypes.c_double] * len(names), ctypes.c_double)
+    call = InC(text_of(numbers, "c"), tmp_path, len(names))
     ours = Prepared(numbers.encoding_, numbers).predict(frame)
-    assert np.allclose([call([row[n] for n in names]) for row in rows], ours, rtol=1e-12)
+    assert np.allclose([call([row[n] for n in names])[1][0] for row in rows], ours, rtol=1e-12)
     zero = dict(rows[0], size=0.0)
     assert in_sqlite(text_of(back, "sql"), [zero])[0]["prediction"] is None
-    assert np.isnan(call([zero[n] for n in names]))
+    assert np.isnan(call([zero[n] for n in names])[1][0])
     with pytest.raises(ValueError, match=r"math|expected|missing"):
         module["predict"](zero)
 
@@ -159,10 +137,3 @@ def test_gaps_keep_their_indicator(rng):
     encoding = Encoding.learn(frame, "y", missing="auto", formula="log(size)")
     assert encoding.names == ("log(size)", "size is missing")
     assert encoded(encoding, frame).shape == (200, 2)
-
-
-def test_a_file_with_terms_of_no_column_is_refused(frame):
-    plain = Encoding.learn(frame, "y", formula="log(size)").to_dict()
-    for terms in (["log(other)"], ["log(size) + size"], ["exp(size)"], ["log( size)"]):
-        with pytest.raises(DataError):
-            Encoding.from_dict(plain | {"terms": terms})

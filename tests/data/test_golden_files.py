@@ -61,11 +61,6 @@ def test_a_file_of_an_earlier_version_says_what_it_said(version, name):
             assert np.array_equal(found[key], value)
 
 
-def test_the_models_of_the_first_version_are_kept():
-    first = {name for version, name in _files() if version == "0.1.0"}
-    assert len(first) >= 50
-
-
 def write() -> None:
     """The files of the present version, in one archive."""
     path = GOLDEN / f"{adaline.__version__}.zip"

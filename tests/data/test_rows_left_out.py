@@ -1,19 +1,17 @@
-"""Rows that are left out: a total, lines above the table, and rows that a condition drops."""
+"""Notes below a table and a row of totals are left out and told; rows never are."""
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
 
-import adaline
-from adaline.data import blocks, fit, look, table
+from adaline.data import blocks, look, table
 from adaline.errors import DataError
 
 SHOPS = ["north", "south", "west"] * 8
 SALES = [round(1000 + 37.25 * k, 2) for k in range(24)]
-SOLD = [f"{1 + k:02d}/03/2024" for k in range(24)]
 
 
 def frame(**total):
@@ -83,83 +81,65 @@ def test_few_rows_and_many_files_keep_what_may_be_a_total(tmp_path):
     assert rows_of(blocks(tmp_path / "part-*.csv")) == 50
 
 
-def test_rows_are_skipped_above_the_names(tmp_path):
+TABLE = "region,price,units\n" + "".join(f"N,{k}.5,{100 + k}\n" for k in range(30))
+NOTES = {
+    "a source below an empty line": "\nSource: Statistics Office, 2020, all\n",
+    "a source at once": "Source: Statistics Office\n",
+    "an asterisk with separators": '* provisional,,\n"Note: see, below",,\n',
+    "words below empty fields": ",,\nProvisional figures for 2020\n(c) us\n",
+    "two paragraphs": "\nMade by us\n\nNotes: none\n",
+    "no newline at the end": "\nSource: us",
+}
+ROWS = {
+    "a name that begins as notes do": "Notebook,3.1,5\n",
+    "an asterisk": "*N,11.5,120\n",
+    "gaps": "South,,\n",
+}
+WRONG = {
+    "half a row": "North West\n",
+    "cut": "John Smi",
+    "too short": "\nNorth,5\n",
+    "digits": "12\n",
+}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("tail", NOTES.values(), ids=NOTES)
+def test_notes_are_left_out_and_told(tmp_path, tail, end):
     path = tmp_path / "t.csv"
-    path.write_text("made by,us\nin,2024\n" + frame().to_csv(index=False))
-    assert blocks(path).names != ("shop", "sales", "size")
-    source = blocks(path, skip_rows=2)
-    assert (source.names, rows_of(source)) == (("shop", "sales", "size"), 24)
-    with pytest.raises(DataError, match="skip_rows"):
-        blocks(path, skip_rows=500)
-    sheet = tmp_path / "t.xlsx"
-    frame().to_excel(sheet, index=False, startrow=3)
-    whole = pd.read_excel(sheet, header=None)
-    whole.iloc[0] = ["a", "b", "c"]
-    whole.to_excel(sheet, index=False, header=False)
-    skipped = int(np.flatnonzero(whole[0] == "shop")[0])
-    assert blocks(sheet, skip_rows=skipped).names == ("shop", "sales", "size")
-    with pytest.raises(ValueError, match="skip_rows"):
-        blocks(np.eye(3), skip_rows=1)
+    path.write_bytes((TABLE + tail).replace("\n", end).encode())
+    assert rows_of(blocks(path)) == rows_of(blocks(path, rows=7)) == 30
+    assert any("below the table" in note for note in blocks(path).notes)
 
 
-@pytest.mark.parametrize(
-    ("where", "kept"),
-    [
-        ("shop != north", [shop != "north" for shop in SHOPS]),
-        ("shop == 'south'", [shop == "south" for shop in SHOPS]),
-        ("sales>=1200", [v >= 1200 for v in SALES]),
-        ("sales < 1111.75", [v < 1111.75 for v in SALES]),
-        ("`size` = 3", [k % 7 == 3 for k in range(24)]),
-    ],
-)
-def test_a_condition_chooses_rows(write, where, kept):
-    path = write(frame())
-    assert rows_of(blocks(path, where=where)) == sum(kept)
-    assert rows_of(blocks(frame(), where=where)) == sum(kept)
-    (block,) = blocks(path, ["size"], where=where)
-    assert block.names == ("size",)
-    assert np.array_equal(block.columns[0].values, np.arange(24)[kept] % 7)
-    learned = table(blocks(path, where=where), "size", columns=["sales"])
-    assert np.allclose(learned.X[:, 0], np.array(SALES)[kept])
+@pytest.mark.parametrize("tail", ROWS.values(), ids=ROWS)
+def test_rows_are_kept(tmp_path, tail):
+    path = tmp_path / "t.csv"
+    path.write_text(TABLE + tail)
+    assert rows_of(blocks(path)) == 31
+    assert not any("below the table" in note for note in blocks(path).notes)
 
 
-def test_dates_are_compared_as_they_are_read(write):
-    dated = frame().assign(sold=SOLD)
-    assert rows_of(blocks(write(dated), where="sold > 20/03/2024")) == 4
-    with pytest.raises(DataError, match="sold"):
-        rows_of(blocks(write(dated), where="sold > 2024-03-20"))
-    typed = dated.assign(sold=pd.to_datetime(dated["sold"], format="%d/%m/%Y"))
-    assert rows_of(blocks(typed, where="sold > 2024-03-20")) == 4
+@pytest.mark.parametrize("tail", WRONG.values(), ids=WRONG)
+def test_what_may_be_a_row_is_refused_not_left_out(tmp_path, tail):
+    path = tmp_path / "t.csv"
+    path.write_text(TABLE + tail)
+    with pytest.raises(DataError, match=r"line 3[23] has"):
+        rows_of(blocks(path))
 
 
-def test_missing_values_are_unequal_to_any(write):
-    gaps = frame().assign(size=[None if k % 3 else k for k in range(24)])
-    assert rows_of(blocks(write(gaps), where="size != 3")) == 23
-    assert rows_of(blocks(gaps, where="size < 100")) == 8
+def test_one_known_field_below_a_row_of_gaps_is_a_row(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(TABLE + ",,\nSouth,,\n")
+    assert rows_of(blocks(path)) == 32
+    path.write_text("name,score\n,\nAnn Lee,\n")
+    assert rows_of(blocks(path)) == 2
 
 
-def test_conditions_that_mean_nothing_are_refused(write):
-    path = write(frame())
-    for where, word in (
-        ("shop", "expected"),
-        ("shopp == 1", "shop"),
-        ("shop < 3", "shop"),
-        ("sales > much", "much"),
-    ):
-        with pytest.raises((ValueError, DataError), match=word):
-            rows_of(blocks(path, where=where))
-
-
-def test_matrices_and_streams_are_filtered_too():
-    X = np.arange(12.0).reshape(6, 2)
-    for source in (X, scipy.sparse.csr_array(X)):
-        assert rows_of(blocks(source, where="x0 > 4")) == 3
-        (block,) = blocks(source, ["x1"], where="x0 > 4")
-        assert block.matrix.shape == (3, 1)
-    assert rows_of(blocks(iter([frame(), frame()]), where="shop == north")) == 16
-
-
-def test_a_fit_of_a_condition_is_that_of_the_rows(write):
-    model = fit(adaline.LeastSquares(), blocks(write(frame()), where="shop!=west"), "sales")
-    ours = fit(adaline.LeastSquares(), frame()[frame()["shop"] != "west"], "sales")
-    assert np.array_equal(model.coef_, ours.coef_)
+@given(st.lists(st.lists(st.text("ab 1*:", min_size=1), min_size=2, max_size=2), min_size=1))
+def test_full_rows_are_never_notes(tmp_path_factory, table):
+    """Whatever two fields hold, unless the first says what it is: `Source:`."""
+    path = tmp_path_factory.getbasetemp() / "full.csv"
+    lines = ["name,y", *(",".join(field.strip() or "x" for field in row) for row in table)]
+    path.write_text("\n".join(lines))
+    assert rows_of(blocks(path)) == len(table)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from adaline import DataError
 from adaline.data import ColumnOptions, Encoding, blocks, look, table
+from adaline.data.sharing import Share, column, held_out
 
 pl = pytest.importorskip("polars")
 
@@ -79,7 +83,6 @@ WRONG = {
     "a negative share": (lambda t: table(t, "kind", share=-0.1), "share"),
     "nothing held out": (lambda t: table(t, "kind").X_held_out, "share=0.2"),
     "no such column": (lambda t: table(t, "kind").column("rent"), "rent"),
-    "text as weights": (lambda t: table(t, "kind").weights("town"), "holds text"),
     "gaps in a column": (lambda t: table(t, "kind").column("size"), "missing in 20 of 200"),
 }
 
@@ -88,12 +91,6 @@ WRONG = {
 def test_what_is_wrong_is_told(flats, make, words):
     with pytest.raises((DataError, ValueError), match=words):
         make(flats)
-
-
-def test_options_of_other_kinds_are_refused_by_name(flats):
-    for option, value in {"share": "many", "seed": 0.5, "stratified": "yes"}.items():
-        with pytest.raises((TypeError, ValueError), match=option):
-            table(flats, "kind", **{option: value})
 
 
 def test_options_are_an_object_or_its_fields(flats):
@@ -107,3 +104,53 @@ def test_options_are_an_object_or_its_fields(flats):
         look(flats, "kind", columnss=["w"])
     with pytest.raises(TypeError, match="ColumnOptions"):
         look(flats, "kind", {"ignore": ["w"]})
+
+
+LABELS = ["a", "b", "b", "b"]
+
+
+def weights(column, balanced=False):
+    frame = pd.DataFrame({"x": np.arange(4.0), "w": column, "kind": LABELS})
+    rows = table(frame, "kind", ignore=["w"])
+    return rows.weights("w", balanced=balanced)
+
+
+def test_every_class_gets_the_same_weight_in_all():
+    np.testing.assert_allclose(weights([2.0, 1.0, 1.0, 2.0], True), [3.0, 0.75, 0.75, 1.5])
+    assert weights([1, 0, 2, 3]).tolist() == [1.0, 0.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("column", "word"),
+    [
+        (["x"] * 4, "text"),
+        ([1.0, -1.0, 1.0, 1.0], "negative"),
+        ([1.0, 1.0, np.nan, 1.0], "missing"),
+        ([0.0] * 4, "zero"),
+    ],
+)
+def test_weights_that_are_none_are_refused(column, word):
+    with pytest.raises(ValueError, match=word):
+        weights(column)
+
+
+@given(st.integers(0, 1000), st.integers(0, 2**70), st.floats(0.01, 0.99))
+def test_a_row_is_held_out_whatever_comes_after_it(piece, seed, share):
+    drawn = held_out(piece, 500, seed, share)
+    np.testing.assert_array_equal(drawn[:100], held_out(piece, 100, seed, share))
+    # Six standard deviations of a binomial share of 500 rows.
+    assert abs(drawn.mean() - share) < 6 * np.sqrt(share * (1 - share) / 500) + 1e-9
+
+
+def test_held_out_rows_and_the_others_are_the_whole_and_know_their_lines(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,y\n" + "".join(f"{i},{i}\n" for i in range(1000)))
+    parts = [Share(blocks(path, rows=97), 3, 0.3, out=out) for out in (True, False)]
+    values = [np.concatenate([column(block, "a")[0] for block in part]) for part in parts]
+    assert 200 < len(values[0]) < 400
+    np.testing.assert_array_equal(np.sort(np.concatenate(values)), np.arange(1000))
+    assert parts[0].fingerprint != parts[1].fingerprint
+    for block in parts[0]:
+        assert [block.place(i) for i in range(3)] == [
+            f"line {int(v) + 2}" for v in column(block, "a")[0][:3]
+        ]

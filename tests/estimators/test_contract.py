@@ -16,16 +16,22 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adaline import (
+    Adaline,
     BayesClassifier,
     GammaRegression,
     GaussianClassifier,
     HoKashyap,
+    KernelPerceptron,
     LeastSquares,
     LeastSquaresClassifier,
     LogisticRegression,
+    Perceptron,
     PoissonRegression,
     PolynomialLeastSquares,
     Ridge,
+    SigmoidPerceptron,
+    WidrowHoff,
+    expected_failed_checks,
 )
 
 ESTIMATORS = [
@@ -43,12 +49,48 @@ ESTIMATORS = [
     PoissonRegression(),
     HoKashyap(),
 ]
+IN_ORDER = [  # learners that take rows as they come
+    Perceptron(),
+    Perceptron(mode="batch", keep="pocket"),
+    Perceptron(multiclass="ovr", keep="average", shuffle=True),
+    WidrowHoff(),
+    WidrowHoff(mode="batch"),
+    Adaline(),
+    SigmoidPerceptron(),
+    SigmoidPerceptron(phi="logistic", mode="batch"),
+]
+
+
+KERNELS = [
+    KernelPerceptron(),
+    KernelPerceptron(kernel="linear", max_iter=50),
+    KernelPerceptron(kernel="poly", max_iter=50),
+]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # dependent columns in the checks' own data
-@parametrize_with_checks([*ESTIMATORS, GammaRegression()])  # its targets are positive
+@parametrize_with_checks(
+    [*ESTIMATORS, *IN_ORDER, *KERNELS, GammaRegression()],
+    expected_failed_checks=expected_failed_checks,
+)
 def test_scikit_learn_s_own_checks_pass(estimator, check):
     check(estimator)
+
+
+def test_no_exception_is_stated_where_none_is_needed():
+    """What is stated must fail (the marks above are strict), and nothing else is stated."""
+    assert expected_failed_checks(Perceptron(mode="batch")) == {}
+    assert expected_failed_checks(LogisticRegression()) == {}
+    assert len(expected_failed_checks(KernelPerceptron())) == 2
+
+
+def test_a_column_of_text_is_named_with_what_to_do(rng):
+    frame = pd.DataFrame(rng.normal(size=(20, 2)), columns=["a", "b"])
+    frame["town"] = ["Ulm", "Bonn"] * 10
+    frame["kind"] = pd.Categorical(["x", "y"] * 10)
+    for X in (frame, pl.from_pandas(frame)):
+        with pytest.raises(ValueError, match=r"text in 'town', 'kind' .*OneHotEnc"):
+            LeastSquares().fit(X, [0, 1] * 10)
 
 
 def table(kind, rng):

@@ -5,16 +5,11 @@ from __future__ import annotations
 import ast
 import inspect
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
-
-import pytest
+from typing import Any
 
 import adaline
 from adaline._names import public_homes
-from adaline.data.exporting import export
 from adaline.estimators.registry import (
-    Declared,
-    estimator_named,
     is_public,
     public_estimators,
 )
@@ -34,55 +29,6 @@ def test_every_public_estimator_is_found_and_nothing_else():
     assert there == NAMES
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_declaration_says_what_the_other_rooms_know(kind):
-    hints = get_type_hints(Declared)
-    for name in ("_learns", "_streams", "_traces"):
-        allowed = {value for option in get_args(hints[name]) for value in get_args(option)}
-        assert getattr(kind, name) in {*allowed, None}, name
-    assert kind._exports in {*export.KNOWN_FORMS["onnx"], *export.KNOWN_FORMS["json"], None}
-    assert all(isinstance(text, str) for text in kind._stored.values())
-    assert not set(kind._derived) & {key.rstrip("?") for key in kind._stored} - {"_dtype"}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_declaration_comes_with_the_methods_it_asks_for(kind):
-    methods = {
-        "moments": ("fit_moments", "_refinement", "_take_refined", "_speak_up"),
-        "machine": ("fit_moments", "_speak_up"),
-        "class_moments": ("fit_moments",),
-        "newton": ("_take_newton",),
-        "order": ("partial_fit", "_begin_stream", "_stream_memory", "_resume_stream"),
-        None: (),
-    }
-    for method in methods[kind._streams]:
-        assert method in dir(kind), f"{kind.__name__} streams by {kind._streams!r}: {method}."
-    if kind._error is not None:
-        assert kind._row_errors is not Declared._row_errors
-        assert kind._traces is not None, "its path over the error is a trace"
-
-
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind._learns is not None])
-def test_one_declaration_says_one_thing_of_a_learner(kind):
-    """Score, scatter, exposure and wording: none of them follows from another."""
-    hints = get_type_hints(Declared)
-    for name in ("_scored_by", "_effect"):
-        allowed = {value for option in get_args(hints[name]) for value in get_args(option)}
-        assert getattr(kind, name) in allowed, f"{kind.__name__} declares no {name}."
-    if kind._learns != "classes":
-        assert kind._scatter is not None, f"{kind.__name__} declares no _scatter."
-    owner = next(base for base in kind.__mro__ if "score" in vars(base))
-    assert "_scored_by" in vars(owner), f"{owner.__name__} has a score of its own, undeclared."
-
-
-def test_names_of_the_command_are_different_and_plain():
-    commands = [kind._command for kind in KINDS if kind._command is not None]
-    assert len(set(commands)) == len(commands)
-    for command in commands:
-        assert command.replace("-", "").isalpha()
-        assert command == command.lower()
-
-
 def test_a_class_derived_from_an_estimator_is_not_taken_for_it():
     class Ridge(adaline.Ridge):
         pass
@@ -91,19 +37,12 @@ def test_a_class_derived_from_an_estimator_is_not_taken_for_it():
     assert not is_public(Ridge())
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["trace", "MaxMargin", "separability", "LMS", "Learner", "Declared", "os", "", "__class__"],
-)
-def test_a_name_that_is_no_estimator_names_nothing(name):
-    assert estimator_named(name) is None
-
-
 def test_no_room_above_the_estimators_has_a_list_of_their_names():
     found = [
         f"{path.relative_to(SOURCE)}:{node.lineno} {node.value!r}"
         for path in sorted(SOURCE.rglob("*.py"))
-        if path != SOURCE / "__init__.py" and path.relative_to(SOURCE).parts[0] != "estimators"
+        if path.relative_to(SOURCE).parts[0] not in ("__init__.py", "estimators")
+        if path.name != "claims.py"  # of other libraries, whose classes have the same names
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant) and node.value in NAMES
     ]

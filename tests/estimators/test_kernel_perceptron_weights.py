@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 
 from adaline import KernelPerceptron, Perceptron, trace
-from reference_dual import primal_perceptron
+from reference_classifiers import primal_perceptron
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -58,48 +56,6 @@ def test_a_row_of_weight_zero_is_as_good_as_absent(seed, kernel):
     assert model.certificate_.evidence == other.certificate_.evidence
 
 
-def test_any_cutting_of_a_weighted_stream_gives_the_same_duals():
-    X, t, omega = whole_numbers(3, n=60)
-    whole = KernelPerceptron("linear").partial_fit(X, t, sample_weight=omega)
-    parts = KernelPerceptron("linear")
-    for i in range(0, 60, 7):
-        rows = slice(i, i + 7)
-        parts.partial_fit(X[rows], t[rows], classes=[-1, 1], sample_weight=omega[rows])
-    assert np.array_equal(whole.support_, parts.support_)
-    assert np.array_equal(whole.dual_coef_, parts.dual_coef_)
-    one = KernelPerceptron("linear", max_iter=1).fit(X, t, omega)
-    assert np.array_equal(whole.dual_coef_, one.dual_coef_)
-
-
-def test_equal_weights_scale_lambda_and_change_no_decision(rng):
-    X, y = rng.standard_normal((50, 3)), rng.integers(0, 3, 50)
-    plain = KernelPerceptron(max_iter=20).fit(X, y)
-    heavy = KernelPerceptron(max_iter=20).fit(sparse.csr_array(X), y, np.full(50, 4.0))
-    assert np.array_equal(heavy.support_, plain.support_)
-    np.testing.assert_array_equal(heavy.lambda_, 4.0 * plain.lambda_)
-
-
-@pytest.mark.parametrize(
-    ("weights", "words"),
-    [
-        ([1, 1, -1, 1], "[Nn]egative"),
-        ([0, 0, 0, 0], "zero for every row"),
-        ([1, np.nan, 1, 1], "NaN"),
-        ([1, 1, 1], "shape"),
-    ],
-)
-def test_bad_weights_are_refused_in_words(weights, words):
-    with pytest.raises(ValueError, match=words):
-        KernelPerceptron().fit(OR_X, OR_Y, sample_weight=weights)
-    with pytest.raises(ValueError, match=words):
-        KernelPerceptron().partial_fit(OR_X, OR_Y, sample_weight=weights)
-
-
-def test_weights_whose_outputs_leave_float64_are_an_error_not_a_wrong_answer():
-    with pytest.raises(ValueError, match="leave the range of float64"):
-        KernelPerceptron("linear").fit(1e3 * OR_X, OR_Y, sample_weight=np.full(4, 1e306))
-
-
 def test_the_trace_of_modified_or_is_the_lecture_s_run_in_dual_variables():
     table = trace(KernelPerceptron("linear"), OR_X, OR_Y)
     assert str(table).splitlines() == [
@@ -142,51 +98,3 @@ def test_the_end_of_a_trace_is_what_fit_gives(seed, K, kernel, weighted):
     np.add.at(total, table.samples, table.extra["change"])
     np.testing.assert_allclose(total[fit.support_].T, np.abs(fit.fit_.W), rtol=1e-14)
     assert np.array_equal(table.updated, (table.t * table.v <= 0).any(axis=1))
-
-
-def test_the_outputs_of_a_trace_are_those_of_its_duals(rng):
-    X, y = rng.standard_normal((12, 2)), np.arange(12) % 2
-    table = trace(KernelPerceptron("linear", max_iter=3), X, y)
-    lam = np.zeros(12)
-    signs = np.where(y == 1, 1.0, -1.0)
-    lambdas = table.extra["lambda"], table.v, table.extra["change"]
-    for i, before, v, change in zip(table.samples, *lambdas, strict=True):
-        assert before[0] == pytest.approx(lam[i])
-        assert v[0] == pytest.approx((lam * signs) @ (X @ X[i] + 1.0), abs=1e-12)
-        lam[i] += change[0]
-
-
-def test_ctrl_c_in_a_callback_leaves_the_last_complete_pass(rng):
-    pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
-    X, y = rng.standard_normal((40, 2)), np.arange(40) % 2
-    two = KernelPerceptron("linear", max_iter=2).fit(X, y)
-
-    class Impatient:
-        passes = 0
-
-        def setup(self, estimator, context):
-            pass
-
-        def on_fit_task_begin(self, estimator, context):
-            pass
-
-        def on_fit_task_end(self, estimator, context):
-            self.passes += context.task_name == "pass"
-            if self.passes == 2:
-                raise KeyboardInterrupt
-
-        def teardown(self, estimator, context):
-            pass
-
-    model = KernelPerceptron("linear").set_callbacks(Impatient())
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X, y)
-    assert model.n_iter_ == 2
-    assert np.array_equal(model.dual_coef_, two.dual_coef_)
-    assert "2 complete passes" in model.fit_.stopped
-
-
-def test_the_warning_points_at_the_caller(rng):
-    with pytest.warns(ConvergenceWarning, match="max_iter=1") as caught:
-        KernelPerceptron("linear", max_iter=1).fit(OR_X, OR_Y)
-    assert caught[0].filename == __file__

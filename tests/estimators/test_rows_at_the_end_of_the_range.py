@@ -17,7 +17,6 @@ from adaline import (
     LeastSquaresClassifier,
     LogisticRegression,
     Perceptron,
-    PoissonRegression,
     Ridge,
     SigmoidPerceptron,
     WidrowHoff,
@@ -100,57 +99,3 @@ def test_the_class_is_that_of_the_exact_values(rng, model, K, kind, dtype):
     for label, exact in zip(found, exact_values(model, far), strict=True):
         best = int(exact[0] > 0) if K == 2 else max(range(K), key=exact.__getitem__)
         assert label == best
-
-
-@pytest.mark.parametrize("kind", AS)
-@pytest.mark.parametrize("K", [2, 4])
-def test_probabilities_of_far_rows_are_those_of_the_class(rng, K, kind):
-    X = rng.standard_normal((200, 3))
-    y = np.argmax(X @ TOWARDS[:K].T, axis=1)
-    model, far = quietly(LogisticRegression(), X, y), far_rows(rng, np.float64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        P, L = (f(AS[kind](far)) for f in (model.predict_proba, model.predict_log_proba))
-        chosen = model.predict(AS[kind](far))
-    assert P.sum(axis=1) == pytest.approx(np.ones(len(far)))
-    assert P.argmax(axis=1).tolist() == L.argmax(axis=1).tolist() == chosen.tolist()
-
-
-@pytest.mark.parametrize("kind", AS)
-def test_a_mean_of_counts_beyond_the_range_is_infinite(rng, kind):
-    X = rng.standard_normal((80, 3))
-    model = quietly(PoissonRegression(), X, rng.poisson(np.exp(0.5 * X[:, 0])))
-    far = far_rows(rng, np.float64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = model.predict(AS[kind](far))
-    signs = [value > 0 for (value,) in exact_values(model, far)]
-    assert found[:-1].tolist() == [np.inf if up else 0.0 for up in signs[:-1]]
-
-
-@pytest.mark.parametrize("K", [2, 4])
-@pytest.mark.parametrize("shown", [False, True])
-@pytest.mark.parametrize("model", [LogisticRegression, Perceptron])
-def test_one_sample_gets_the_label_of_its_row(rng, model, shown, K):
-    X = 3.0 * rng.standard_normal((200, 3))
-    y = np.argmax(X @ TOWARDS[:K].T, axis=1)
-    model = quietly(model(), X, y).partial_fit(X[:1], y[:1])
-    far = far_rows(rng, np.float64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        if not shown:
-            model.learn_one(X[1], y[1])  # coef_ is not made until someone asks
-        found = [model.predict_one(x) for x in far]
-        assert found == model.predict(far).tolist()
-
-
-def test_one_sample_has_the_value_of_its_row(rng):
-    X = rng.standard_normal((200, 3))
-    model = quietly(WidrowHoff(), X, X @ [3.0, -2.0, 4.0])
-    far = far_rows(rng, np.float64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found, rows = [float(model.predict_one(x)) for x in far], model.predict(far)
-    np.testing.assert_allclose(found, rows, rtol=1e-12)
-    assert np.isinf(rows).any()
-    assert not np.isnan(rows).any()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import pickle
 import tracemalloc
-import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from adaline import LeastSquares, LeastSquaresClassifier, Moments, Ridge
+from adaline import LeastSquares, Moments, Ridge
 from adaline.data import load, save
 
 
@@ -37,16 +37,6 @@ def test_sparse_ridge_is_dense_ridge(large):
     assert model.moments_ is None
 
 
-def test_float32_rows_are_certified_as_delivered(large):
-    X, y = large
-    X = X.astype(np.float32)
-    model, dense = Ridge(1.0).fit(X, y), Ridge(1.0).fit(X.astype(np.float64), y)
-    assert model.coef_.dtype == np.float32
-    error = np.linalg.norm(model.coef_.astype(float) - dense.coef_)
-    both = (m.certificate_.evidence["error_bound"][0] for m in (model, dense))
-    assert error <= sum(both)
-
-
 def test_path_and_posterior_are_still_there_and_files_hold_the_same(large, tmp_path):
     X, y = large
     X, y = sparse.hstack([X[:360], sparse.csr_array((360, 3000))], format="csr"), y[:360]
@@ -64,45 +54,22 @@ def test_path_and_posterior_are_still_there_and_files_hold_the_same(large, tmp_p
         assert np.all(std > 0)
 
 
-def test_rows_that_the_caller_changes_later_do_not_change_the_path(rng):
-    X, y = rng.standard_normal((30, 1200)), rng.standard_normal(30)
-    for kind in (np.asarray, sparse.csr_array):
-        Z = kind(X.copy())
-        model, twin = Ridge(1.0).fit(Z, y), Ridge(1.0).fit(kind(X.copy()), y)
-        (Z if kind is np.asarray else Z.data)[:] = 0.0
-        np.testing.assert_array_equal(model.path([2.0]).coef, twin.path([2.0]).coef)
-
-
 def test_what_needs_eigenvalues_is_refused_where_there_are_too_many_rows(rng):
     X = sparse.csr_array(sparse.random_array((3500, 4000), density=0.005, rng=rng))
     model = Ridge(1.0).fit(X, rng.standard_normal(3500))
     for ask in (model.path, model.posterior, model.evidence):
         with pytest.raises(ValueError, match="by products alone"):
             ask()
-    with pytest.raises(ValueError, match='give "auto"'):
-        Ridge("loo").fit(X, np.arange(3500.0))
 
 
-def test_the_rule_is_estimated_where_there_are_too_many_rows(rng):
+def test_the_rule_sees_a_sample_where_there_are_too_many_rows(rng):
     X = sparse.csr_array(sparse.random_array((3500, 4000), density=0.005, rng=rng))
     y = X @ rng.standard_normal(4000) + rng.standard_normal(3500)
     model = Ridge().fit(X, y)
-    assert "an estimate of the generalised cross-validation error" in model.fit_.stopped
+    assert "of 3500 rows, alpha minimises the leave-one-out error" in model.fit_.stopped
     assert model.alpha_ > 0
     assert model.certificate_.kind == "accurate"
     assert Ridge().fit(X, y).alpha_ == model.alpha_
-
-
-def test_the_classifier_reaches_its_targets_on_sparse_rows(large):
-    X, y = large
-    labels = np.where(y > np.median(y), "spam", "ham")
-    X, labels = X[:750], labels[:750]
-    model = LeastSquaresClassifier().fit(X, labels)
-    dense = LeastSquaresClassifier().fit(X.toarray(), labels)
-    np.testing.assert_allclose(model.decision_function(X), dense.decision_function(X), atol=1e-5)
-    assert model.certificate_.kind == dense.certificate_.kind
-    again = LeastSquaresClassifier().fit(X, labels, sample_weight=np.full(750, 3.0))
-    np.testing.assert_allclose(again.coef_, model.coef_, atol=1e-6 * np.abs(model.coef_).max())
 
 
 def test_memory_stays_below_that_of_a_dense_row_block(rng):
@@ -116,36 +83,6 @@ def test_memory_stays_below_that_of_a_dense_row_block(rng):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 40e6  # X itself has 3 MB; a matrix of n x n numbers has 500
-
-
-def test_a_fit_that_does_not_end_is_told(rng, monkeypatch):
-    monkeypatch.setattr("adaline.procedures.krylov.MOST_STEPS", 3)
-    X = sparse.csr_array(sparse.random_array((1500, 2000), density=0.01, rng=rng))
-    with pytest.warns(Warning, match="after 3 steps"):
-        LeastSquares().fit(X, rng.standard_normal(1500))
-
-
-@pytest.mark.parametrize("shape", [(20, 1500), (90, 1200)])
-@pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("weighted", [True, False])
-def test_wide_ridge_by_one_factor_is_that_by_a_spectrum(rng, shape, fit_intercept, weighted):
-    X, Y = rng.standard_normal(shape), rng.standard_normal((shape[0], 2))
-    omega = rng.integers(0, 3, shape[0]).astype(float) if weighted else None
-    one = Ridge(0.7, fit_intercept=fit_intercept).fit(X, Y, omega)
-    other = Ridge([0.7, 0.7000000000000001], fit_intercept=fit_intercept).fit(X, Y, omega)
-    assert one.certificate_.kind == other.certificate_.kind == "accurate"
-    apart = np.linalg.norm(one.coef_[0] - other.coef_[0])
-    assert apart <= 2 * one.certificate_.evidence["error_bound"][0] + 1e-16
-    assert one.certificate_.evidence["digits"] > 14
-
-
-def test_minimum_norm_through_the_gram_matrix_is_the_pseudoinverse(rng):
-    X, y = rng.standard_normal((80, 1300)) + 3.0, rng.standard_normal(80)
-    X[0] += 50.0  # a first row far from the others
-    model = LeastSquares().fit(X, y)
-    A = X - X.mean(axis=0)
-    want = np.linalg.pinv(A, rcond=1e-10) @ (y - y.mean())  # centred rows depend on each other
-    np.testing.assert_allclose(model.coef_, want, atol=1e-12 * np.abs(want).max())
 
 
 def test_products_of_many_targets_are_not_kept_and_nothing_else_is_lost(rng, tmp_path):
@@ -168,13 +105,9 @@ def test_products_of_many_targets_are_not_kept_and_nothing_else_is_lost(rng, tmp
     np.testing.assert_allclose(ridge.coef_[3], Ridge(2.0).fit(X, Y[:, 3]).coef_, rtol=1e-9)
 
 
-def test_refused_files_hold_nan_elsewhere(rng, tmp_path):
-    from dataclasses import replace
-
+def test_moments_with_nan_are_refused(rng):
     m = Moments.of(rng.standard_normal((20, 3)), rng.standard_normal((20, 2)))
     scatter = m.scatter.copy()
     scatter[0, 1] = np.nan
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with pytest.raises(ValueError, match=r"scatter|Moments"):
-            save(replace(m, scatter=scatter), tmp_path / "m.adaline")
+    with pytest.raises(ValueError, match="NaN"):
+        LeastSquares().fit_moments(replace(m, scatter=scatter))

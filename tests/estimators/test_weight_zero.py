@@ -38,15 +38,6 @@ def test_one_class_with_weight_is_one_class(model, labels, rng):
         model.fit(X, y, sample_weight=np.repeat([1.0, 0.0], 10))
 
 
-@pytest.mark.parametrize(
-    "model", [model for model in CLASSIFIERS if hasattr(model, "partial_fit")], ids=str
-)
-def test_a_first_block_with_one_class_that_counts_is_refused_unless_classes_are_named(model, rng):
-    X, y, omega = rng.standard_normal((20, 2)), np.repeat([0, 1], 10), np.repeat([1.0, 0.0], 10)
-    with pytest.raises(ValueError, match="one class"):
-        model.partial_fit(X, y, sample_weight=omega)
-
-
 def test_samples_of_weight_zero_are_not_counted(rng):
     X = rng.standard_normal((20, 2))
     y, omega = (X[:, 0] > 0).astype(int), np.ones(20)

@@ -1,8 +1,6 @@
-"""`explain`: what columns contribute, and that the contributions add up."""
+"""`explain` and `interval`: contributions that add up; intervals of statsmodels that hold."""
 
 from __future__ import annotations
-
-import warnings
 
 import numpy as np
 import polars as pl
@@ -10,7 +8,7 @@ import pytest
 
 import adaline
 from adaline.data import Encoding, Prepared, blocks
-from model_zoo import MODELS, S, X, made, rows_for, three, two, y
+from model_zoo import MODELS, X, Y, made, rows_for, three, two, y
 
 LINEAR = [
     name
@@ -38,32 +36,18 @@ def test_parts_add_up(name):
     assert found.parts.shape == (rows.shape[0], model.n_features_in_)
 
 
-def test_regressors_explain_their_prediction_and_two_classes_their_decision():
-    ridge, logistic = adaline.Ridge().fit(X, y), adaline.LogisticRegression().fit(X, two)
-    assert np.array_equal(adaline.explain(ridge, X).score, ridge.predict(X))
-    assert np.array_equal(adaline.explain(logistic, X).score, logistic.decision_function(X))
-    assert adaline.explain(ridge, X).of == "the prediction"
-    assert adaline.explain(logistic, X).of == "log-odds"
-
-
-def test_the_base_is_the_score_of_the_average_row():
-    found = adaline.explain(adaline.LeastSquares().fit(X, y), X)
-    assert np.allclose(found.about, X.mean(axis=0), rtol=1e-12, atol=1e-12)
-    assert np.allclose(found.base, y.mean())
-    for model, target in (
+@pytest.mark.parametrize(
+    ("model", "target"),
+    [
+        (adaline.LeastSquares(), y),
         (adaline.GaussianClassifier(), three),
         (adaline.LogisticRegression(), two),
-    ):
-        average = adaline.explain(model.fit(X, target), X)
-        assert np.allclose(average.about, X.mean(axis=0), rtol=1e-12, atol=1e-12)
-        assert average.is_about_the_average
-    assert np.allclose(found.parts.sum(axis=0), 0.0, atol=1e-8)
-    blind = adaline.Perceptron(max_iter=3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = adaline.explain(blind.fit(X, two), X)
-    assert not found.is_about_the_average
-    assert np.allclose(found.base, blind.intercept_[0])
+    ],
+)
+def test_the_base_is_the_score_of_the_average_row(model, target):
+    average = adaline.explain(model.fit(X, target), X)
+    assert np.allclose(average.about, X.mean(axis=0), rtol=1e-12, atol=1e-12)
+    assert average.is_about_the_average
 
 
 def test_of_many_classes_the_predicted_one_is_held_against_the_runner_up():
@@ -90,30 +74,10 @@ def test_levels_of_a_text_are_explained_as_one_column():
     assert np.array_equal(found.parts, adaline.explain(model, rows, encoding=encoding).parts)
 
 
-def test_sparse_rows_and_costs_are_explained_too():
-    model = adaline.LogisticRegression(costs=[[0.0, 3.0], [1.0, 0.0]]).fit(S, two)
-    found = adaline.explain(model, S)
-    assert adds_up(found)
-    p = model.predict_proba(S)
-    assert np.allclose(found.score, np.log(p[:, 1] / p[:, 0]))
-
-
 @pytest.mark.parametrize("name", ["BayesClassifier", "GaussianClassifier, full", "Ridge, several"])
 def test_what_has_no_such_parts_is_refused_with_a_sentence(name):
-    with pytest.raises(ValueError, match="no contributions that add up"):
+    with pytest.raises(ValueError, match="no contributions"):
         adaline.explain(made(name), X)
-
-
-def test_what_is_explained_is_named():
-    of = {
-        adaline.LeastSquares(): ("the prediction", y),
-        adaline.PoissonRegression(): ("the logarithm of the prediction", np.abs(y).round()),
-        adaline.LogisticRegression(): ("log-odds", two),
-        adaline.LeastSquaresClassifier(): ("score", two),
-    }
-    for model, (words, target) in of.items():
-        found = adaline.explain(model.fit(X, target), X, ["a", "b", "c"])
-        assert (found.of, found.names) == (words, ("a", "b", "c"))
 
 
 def test_a_rejected_row_is_explained_by_its_likeliest_class():
@@ -125,8 +89,72 @@ def test_a_rejected_row_is_explained_by_its_likeliest_class():
     assert np.array_equal(rejected.against, plain.against)
 
 
-@pytest.mark.filterwarnings("ignore:overflow")  # of the prediction itself
-def test_contributions_beyond_float64_are_refused():
-    model = adaline.LeastSquares().fit(X, y)
-    with pytest.raises(ValueError, match="leave the range of float64; rescale the columns"):
-        adaline.explain(model, np.full((1, 3), 1e308) * np.sign(model.coef_) * 1.7)
+sm = pytest.importorskip("statsmodels.api")
+Z = (X - X.mean(axis=0)) / X.std(axis=0)  # statsmodels' own digits need columns of one size
+counts = np.abs(y).round()
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_least_squares_has_statsmodels_intervals(level):
+    frame = sm.OLS(y, sm.add_constant(Z)).fit().get_prediction(sm.add_constant(Z))
+    frame = frame.summary_frame(alpha=1 - level)
+    for model in (adaline.LeastSquares(), adaline.Ridge(0.0)):
+        found = adaline.interval(model.fit(X, y), X, level)
+        assert np.allclose(found.low, frame["obs_ci_lower"], rtol=1e-9)
+        assert np.allclose(found.high, frame["obs_ci_upper"], rtol=1e-9)
+        assert found.of == "a new value"
+
+
+def test_least_squares_without_a_bias_and_with_two_targets():
+    model = adaline.LeastSquares(fit_intercept=False).fit(X, Y)
+    found = adaline.interval(model, X)
+    for k in range(2):
+        frame = sm.OLS(Y[:, k], X).fit().get_prediction(X).summary_frame()
+        assert np.allclose(found.low[:, k], frame["obs_ci_lower"], rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["logistic", "poisson"])
+def test_newtons_learners_have_statsmodels_intervals_of_means(kind):
+    # 1e-6: statsmodels stops at a relative change of the deviance of 1e-13, the root of it in w.
+    family = sm.families.Binomial() if kind == "logistic" else sm.families.Poisson()
+    truth = (two == "yes").astype(float) if kind == "logistic" else counts
+    frame = sm.GLM(truth, sm.add_constant(Z), family=family).fit(tol=1e-13)
+    frame = frame.get_prediction(sm.add_constant(Z)).summary_frame(alpha=0.1)
+    learner = adaline.LogisticRegression if kind == "logistic" else adaline.PoissonRegression
+    model = learner(alpha=0).fit(X, two if kind == "logistic" else counts)
+    found = adaline.interval(model, X, 0.9)
+    low, high = (
+        (found.low, found.high) if kind == "poisson" else (found.low[:, 1], found.high[:, 1])
+    )
+    assert np.allclose(low, frame["mean_ci_lower"], rtol=1e-6)
+    assert np.allclose(high, frame["mean_ci_upper"], rtol=1e-6)
+
+
+def test_new_values_are_in_their_intervals_as_often_as_said(rng):
+    # 4000 new values, of 200 fits: 0.9 -+ 0.03 is far beyond three standard errors.
+    held = {"LeastSquares": 0, "Ridge": 0}
+    for _ in range(200):
+        A, w = rng.standard_normal((15, 3)), rng.standard_normal(3)
+        new = rng.standard_normal((20, 3))
+        t, s = (rows @ w + 2 + rng.standard_normal(len(rows)) for rows in (A, new))
+        for model in (adaline.LeastSquares(), adaline.Ridge("evidence")):
+            found = adaline.interval(model.fit(A, t), new, 0.9)
+            held[type(model).__name__] += np.count_nonzero((found.low <= s) & (s <= found.high))
+    assert abs(held["LeastSquares"] / 4000 - 0.9) < 0.03
+    assert abs(held["Ridge"] / 4000 - 0.9) < 0.04  # the penalty is estimated, too
+
+
+def test_what_has_no_theory_is_refused_with_a_sentence():
+    with pytest.raises(ValueError, match="no theory"):
+        adaline.interval(made("Perceptron"), X)
+    rows = np.column_stack([X, X[:, 0]])
+    with pytest.warns(adaline.RankDeficientWarning):
+        dependent = adaline.LeastSquares().fit(rows, y)
+    with pytest.raises(ValueError, match="dependent"):
+        adaline.interval(dependent, rows)
+    with pytest.raises(ValueError, match="no degree of freedom"):
+        adaline.interval(adaline.LeastSquares().fit(X[:4], y[:4]), X)
+    changed = adaline.LeastSquares().fit(X, y)
+    changed.coef_ = np.full(3, 7.0)
+    with pytest.raises(ValueError, match="changed after the fit"):
+        adaline.interval(changed, X)

@@ -8,23 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import adaline.filters
-from adaline import LMS, NLMS, RLS, BlockLMS, WienerFilter
+from adaline import NLMS, RLS, WienerFilter
 from adaline.filters import (
-    TaskResult,
     cancel,
     cancel_echo,
     enhance_line,
     equalise,
-    erle,
     identify,
-    max_step,
     misalignment,
-    noise_reduction,
     predict,
-    theory,
 )
-from adaline.play import scene
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "noise_cancelling_ecg.py"
 
@@ -55,26 +48,6 @@ def test_a_complex_system_is_answered_as_its_response_not_its_conjugate(rng):
     # RLS starts from a small delta, which 2000 samples have nearly outweighed.
     assert np.allclose(found.signal, h, atol=1e-4)
     assert np.allclose(found.filter.weights, h.conj(), atol=1e-4)
-
-
-def test_two_inputs_are_identified_together(rng):
-    x = rng.normal(size=(3000, 2))
-    h = rng.normal(size=(2, 3))
-    found = identify(x, echo(x[:, 0], h[0]) + echo(x[:, 1], h[1]), 3)
-    assert found.signal.shape == (2, 3)
-    assert misalignment(found.signal, h) < -60
-
-
-def test_noise_is_cancelled_and_the_signal_stays(noise):
-    signal = np.sin(0.05 * np.arange(6000))
-    primary = signal + echo(noise, [0.0, 1.0, -0.7, 0.2])
-    found = cancel(primary, noise, taps=8)
-    assert found.signal is found.e
-    # RLS with 8 taps and a memory of 1000: misadjustment 8/2000 of the signal's power 1/2.
-    assert np.mean((found.signal - signal)[3000:] ** 2) < 5 * 0.5 * 8 / 2000
-    assert found.measures["removed_db"] == pytest.approx(
-        erle(primary[3000:], found.signal[3000:]), abs=1e-12
-    )
 
 
 def test_a_signal_is_predicted_ahead_and_beyond_its_end():
@@ -140,109 +113,11 @@ def test_a_channel_is_equalised_and_followed_by_decisions(rng):
     assert followed.measures["symbol_errors"] == 0.0
 
 
-def test_decisions_follow_a_channel_that_drifts(rng):
-    sent = rng.choice([-1.0, 1.0], 6000)
-    drift = np.linspace(0.0, 0.8, 6000)
-    received = sent + drift * np.concatenate([[0.0], sent[:-1]]) * np.cos(drift * 4)
-    fixed = equalise(received, sent[:300], taps=8, delay=0)
-    quick = RLS(8, forgetting=0.98)
-    followed = equalise(received, sent[:300], delay=0, alphabet=[-1.0, 1.0], filter=quick)
-    wrong = [np.mean(np.abs(f.signal - sent)[4000:] ** 2) for f in (fixed, followed)]
-    best = WienerFilter.from_signals(received[4000:], sent[4000:], 8)
-    assert wrong[1] < best.error < wrong[0]  # no fixed filter is as good
-
-
-def test_complex_symbols_are_equalised(rng):
-    alphabet = np.array([1 + 1j, 1 - 1j, -1 + 1j, -1 - 1j])
-    sent = rng.choice(alphabet, 3000)
-    received = echo(sent, [1.0, 0.4j, -0.2])
-    found = equalise(received, sent[:500], taps=12, delay=0, alphabet=alphabet)
-    nearest = alphabet[np.argmin(np.abs(found.signal[:, None] - alphabet), axis=1)]
-    assert (nearest[500:] == sent[500:]).all()
-
-
-@pytest.mark.parametrize("taps", [200, 2048])
-def test_an_echo_is_cancelled(rng, taps):
-    # With eta = 1/2 the error falls as exp(-0.75 n / taps): 48 dB at the half for 2048 taps.
-    # BlockLMS divides by the larger of two powers, some 1.4 times as much: 37 dB.
-    far = rng.normal(size=60_000)
-    microphone = echo(far, rng.normal(size=150) * 0.95 ** np.arange(150))
-    found = cancel_echo(microphone, far, taps)
-    assert found.signal is found.e
-    assert found.measures["erle_db"] > (40 if taps == 200 else 33)
-    assert type(found.filter) is BlockLMS
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: LMS(4, eta=0.05),
-        lambda: NLMS(4),
-        lambda: RLS(4),
-        lambda: BlockLMS(4, 4),
-        lambda: WienerFilter([1.0, 0.5, 0.0, 0.0]),
-    ],
-    ids=["LMS", "NLMS", "RLS", "BlockLMS", "WienerFilter"],
-)
-def test_any_filter_is_accepted_and_keeps_its_state(noise, make):
-    h = [1.0, 0.5]
-    given = make()
-    found = identify(noise, echo(noise, h), filter=given)
-    assert found.filter is given
-    assert given.samples == 6000
-    assert misalignment(found.signal, h) < -30
-    assert len(predict(noise, filter=make()).signal) == 6001
-    assert len(cancel(noise, noise, filter=make()).signal) == 6000
-
-
-def test_a_result_is_frozen(noise):
-    found = identify(noise, noise, 2)
-    assert isinstance(found, TaskResult)
-    with pytest.raises(AttributeError):
-        found.signal = None
-
-
-def test_every_result_is_short_in_a_notebook(rng, noise):
-    fixed = WienerFilter.from_signals(noise, noise, 200)
-    results = [
-        identify(noise, noise, 100),
-        cancel(noise, rng.normal(size=6000), 4),
-        cancel(noise, noise, filter=fixed),
-        noise_reduction(noise, noise, noise, 4),
-        theory(noise, 100, 0.001),
-        max_step(noise, 4),
-        scene("tone"),
-    ]
-    for result in results:
-        assert len(repr(result)) < 500
-        assert repr(result).count("\n") < 5
-        if result is not results[-1]:
-            page = result._repr_html_()
-            assert page.startswith("<")
-            assert page.count("<") < 100
-    assert "removed_db" in results[1]._repr_html_()
-
-
 TASKS = {
     "identify": lambda a, b: identify(a, b, 2),
     "cancel": lambda a, b: cancel(b, a),
     "cancel_echo": lambda a, b: cancel_echo(b, a, 4),
 }
-
-
-@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_bad_signals_are_told_with_the_names_of_the_task(task):
-    good = np.ones(5)
-    with pytest.raises(ValueError, match=r"has 5 samples and \w+ has 4"):
-        task(good, good[:4])
-    with pytest.raises(ValueError, match="is nan"):
-        task(good, np.array([0, np.nan, 0, 0, 0]))
-    with pytest.raises(ValueError, match="at least one sample"):
-        task(good[:0], good[:0])
-    with pytest.raises(ValueError, match="expected one signal"):
-        task(good, np.ones((5, 2)))
-    with pytest.raises(TypeError, match="numbers"):
-        task(["a"], ["b"])
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
@@ -256,42 +131,23 @@ def test_kinds_of_numbers_columns_silence_and_constants_pass(task, kind):
         assert found.e.dtype == out
 
 
-def test_silence_has_no_gain_to_tell():
-    assert np.isnan(predict(np.zeros(20)).measures["gain_db"])
-    assert np.isnan(enhance_line(np.zeros(20)).measures["line_share"])
-    assert identify(np.zeros(20), np.zeros(20), 2).measures["error_power"] == 0.0
-
-
-def test_other_bad_arguments_are_told_in_a_sentence(noise):
+def test_tasks_name_what_does_not_fit(noise):
+    with pytest.raises(ValueError, match="reference has 6000 samples and primary has 5"):
+        cancel(noise[:5], noise)
     with pytest.raises(ValueError, match="taps is missing"):
         identify(noise, noise)
     with pytest.raises(ValueError, match="taps is 3 and the filter has 4"):
         identify(noise, noise, 3, filter=NLMS(4))
-    with pytest.raises(TypeError, match="expected a filter object"):
-        cancel(noise, noise, filter="NLMS")
-    for bad in (0, -1, 1.5):
-        with pytest.raises(ValueError, match="ahead"):
-            predict(noise, bad)
-        with pytest.raises(ValueError, match="delay"):
-            enhance_line(noise, bad)
-        with pytest.raises(ValueError, match="taps"):
-            cancel(noise, noise, taps=bad)
-    with pytest.raises(ValueError, match="training has 10 symbols and received has 12 samples"):
+    with pytest.raises(ValueError, match="algorithm"):
+        cancel(noise, noise, algorithm="rls", filter=RLS(8))
+    with pytest.raises(ValueError, match="training has 10 symbols"):
         equalise(np.ones(12), np.ones(10), taps=8)
-    with pytest.raises(TypeError, match="complex"):
-        identify(noise, 1j * noise, filter=NLMS(4, dtype="float64"))
 
 
 def test_short_signals_are_fine():
     assert len(predict([1.0], ahead=3).signal) == 4
     assert len(enhance_line([1.0, 2.0], delay=5).signal) == 2
     assert identify([1.0], [2.0], 1).signal.shape == (1,)
-
-
-@pytest.mark.parametrize("name", adaline.filters.__all__)
-def test_every_name_of_adaline_filters_resolves(name):
-    assert getattr(adaline.filters, name).__name__ == name
-    assert set(adaline.filters.__all__) == set(adaline.filters._HOME) == set(dir(adaline.filters))
 
 
 def test_the_electrocardiogram_comes_out_of_the_hum(capsys):
@@ -302,17 +158,3 @@ def test_the_electrocardiogram_comes_out_of_the_hum(capsys):
     assert decibels["with a second electrode"] > decibels["before"] + 15
     assert decibels["without"] > decibels["before"] + 10
     assert "removed_db" in capsys.readouterr().out
-
-
-def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="Kalman"):
-        adaline.filters.Kalman  # noqa: B018
-
-
-def test_cancelling_does_not_begin_with_a_burst(rng):
-    n = np.arange(5000)
-    noise, tone = rng.standard_normal(5000), 2 * np.sin(0.06 * n)
-    heard = np.convolve(noise, rng.standard_normal(32) * 0.8 ** np.arange(32))[:5000]
-    left = cancel(tone + heard, noise, taps=32).signal - tone
-    assert np.abs(left).max() < 2 * np.abs(heard).max()
-    assert np.mean(left**2) < 0.2 * np.mean(heard**2)

@@ -137,17 +137,6 @@ def test_units_of_a_column_change_nothing_that_is_not_penalised(learner):
 
 
 @each_learner
-def test_read_only_strided_and_fortran_rows_are_taken_as_they_are(learner):
-    X, y = sample(learner, 5)
-    want = clone(learner).fit(X, y)
-    locked, wide = X.copy(), np.zeros((len(X), 6))
-    locked.setflags(write=False)
-    wide[:, ::2] = X
-    for same in (locked, wide[:, ::2], np.asfortranarray(X), X[::-1][::-1]):
-        assert_same(clone(learner).fit(same, y), want, X, 1e-12)
-
-
-@each_learner
 def test_float32_in_float32_out(learner):
     X, y = sample(learner, 7)
     small = X.astype(np.float32)

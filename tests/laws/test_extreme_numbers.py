@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
 import traceback
 import warnings
 
@@ -14,7 +12,8 @@ import numpy as np
 import pytest
 
 import adaline
-from bad_values import _is_obscure
+from bad_values import is_obscure
+from search import search
 
 LEARNERS = {
     "LeastSquares": adaline.LeastSquares,
@@ -60,7 +59,7 @@ def escaped(seed, names=tuple(LEARNERS)):
             warnings.simplefilter("ignore")
             LEARNERS[name]().fit(X, y, sample_weight=omega).predict(X)
     except (ValueError, TypeError) as error:
-        if not isinstance(error, np.linalg.LinAlgError) and not _is_obscure(error):
+        if not isinstance(error, np.linalg.LinAlgError) and not is_obscure(error):
             return ""
         return f"seed {seed}, {name}: {error!r} {traceback.extract_tb(error.__traceback__)[-1]}"
     except Exception as error:
@@ -117,16 +116,10 @@ def test_a_loss_of_wide_rows_with_a_tiny_penalty_is_bounded_without_an_overflow(
     rows = [f"{i % 2} 1:{x!r}" for i, x in enumerate((1e10 * rng.standard_normal(8)).tolist())]
     (tmp_path / "rows.svm").write_text("\n".join(rows) + "\n")
     model = adaline.LogisticRegression(alpha=1e-300)
-    adaline.data.fit(model, tmp_path / "rows.svm", "y", n_features=2001)
+    rows = adaline.data.blocks(tmp_path / "rows.svm", n_features=2001)
+    adaline.data.fit(model, rows, "y")
     assert model.certificate_.kind in ("optimal", "unproven")
 
 
 if __name__ == "__main__":
-    seed, end, tried, complaints = int(time.time()), time.monotonic() + float(sys.argv[1]), 0, []
-    while time.monotonic() < end:
-        seed, tried = seed + 1, tried + 1
-        if found := escaped(seed):
-            complaints.append(found)
-            print(found)
-    print(f"{tried} fits on extreme numbers, {len(complaints)} with an error that is not ours")
-    sys.exit(bool(complaints))
+    search(lambda _, seed: not escaped(seed), ["extremes"])

@@ -142,14 +142,6 @@ def test_gamma_and_beta_are_the_gaussian_classifier_s_in_the_limit(rng):
     assert abs(logistic.intercept_[0] - gauss.intercept_[0]) < 4 * error[0]
 
 
-def test_read_only_rows_are_left_as_they_are(rng):
-    X, y = sample(1)
-    X.setflags(write=False)
-    before = X.copy()
-    LogisticRegression().fit(X, y)
-    np.testing.assert_array_equal(X, before)
-
-
 @pytest.mark.parametrize("K", [2, 3])
 def test_the_proof_s_gradient_is_the_gradient(rng, K):
     X, y = sample(3, K=K)

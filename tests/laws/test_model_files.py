@@ -27,8 +27,8 @@ if __name__ == "__main__":
 
 from adaline.data.storing.container import pack, unpack
 from adaline.data.storing.model_files import load, packed, save, unpacked
-from adaline.data.storing.records import same
 from adaline.errors import ModelFileError
+from bits import same
 from model_zoo import MODELS, answers, goes_on, made
 
 STRANGE: list[Any] = [
@@ -36,8 +36,10 @@ STRANGE: list[Any] = [
     {}, [[]], {"float": "nan"}, {"float": "inf"}, {"int": "0x10000000000000000"}, {"tuple": []},
     {"dict": []}, {"dtype": "float32"}, {"dtype": "object"}, {"scalar": "int64", "value": 7},
     {"scalar": "float64", "value": 0.5}, {"array": "x"}, {"record": "Auto", "fields": {}},
-    {"record": "os.system", "fields": {"command": "true"}}, {"objects": ["a"], "shape": [1]},
-    {"record": "Constant", "fields": {"eta": -1.0}}, {"text": ["a"], "shape": [1], "width": 1},
+    {"record": "os.system", "fields": {"command": "true"}},
+    {"record": "Constant", "fields": {"eta": -1.0}},
+    {"objects": ["a"], "shape": [1], "dtype": "|O"},
+    {"objects": ["a"], "shape": [1], "dtype": "<U9"},
 ]  # fmt: skip
 
 

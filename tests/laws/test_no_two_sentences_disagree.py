@@ -1,7 +1,4 @@
-"""No two sentences about one fit disagree: terminal, report and page, for every classifier.
-
-The quick tables run in `make test`; `ADALINE_TABLES=all` takes those of scikit-learn, too.
-"""
+"""No two sentences about one fit disagree: terminal, report and page, for every classifier."""
 
 from __future__ import annotations
 
@@ -9,13 +6,11 @@ import contextlib
 import html
 import io
 import json
-import os
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn import datasets
 
 import adaline
 from adaline.cli import run_command
@@ -73,25 +68,7 @@ def penguins() -> list[list[object]]:
     return rows
 
 
-def rents() -> list[list[object]]:
-    """The flats of examples/data, sorted by district, which is learned."""
-    head, *rows = [line.split(",") for line in (DATA / "rents.csv").read_text().splitlines()]
-    return [head, *sorted(rows, key=lambda row: row[head.index("district")])]
-
-
-def bundled(name: str) -> list[list[object]]:
-    """A table of scikit-learn, as it is shipped."""
-    found = getattr(datasets, f"load_{name}")()
-    rows = np.column_stack([found.data, found.target]).tolist()
-    return [[*(f"c{j}" for j in range(found.data.shape[1])), "species"], *rows]
-
-
-QUICK = {"penguins": (penguins, "species"), "pumps": (None, "failed")}
-ALL = {
-    "rents": (rents, "district"),
-    **{n: (lambda n=n: bundled(n), "species") for n in ("iris", "wine", "breast_cancer")},
-}
-TABLES = QUICK | (ALL if os.environ.get("ADALINE_TABLES") == "all" else {})
+TABLES = {"penguins": (penguins, "species"), "pumps": (None, "failed")}
 
 
 def run(*tokens: object) -> str:
@@ -135,8 +112,8 @@ def test_terminal_report_and_page_agree_on_every_fit(tmp_path, table, model):
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_the_board_says_one_thing_of_separability_with_every_learner(learner):
     for preset in PRESETS:
-        state, _ = board.step(board.start(), {"event": "preset", "name": preset})
-        state, drawing = board.step(state, {"event": "learner", "name": learner})
+        link = {"preset": preset, "learner": learner}
+        _, drawing = board.step(board.start(), {"event": "open", "link": link})
         run, proof = drawing["run"], drawing["proof"]
         if run is not None and learner != "kernel":
             proven = f"{proof['verdict']}: {proof['words']}"

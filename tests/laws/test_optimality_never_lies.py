@@ -9,12 +9,8 @@ dense and CSR, short and long rows; in memory and in passes.
 
 from __future__ import annotations
 
-import sys
-import time
 import warnings
-from collections import Counter
 from dataclasses import dataclass, replace
-from decimal import Decimal
 
 import dask
 import dask.array
@@ -25,7 +21,8 @@ from scipy import sparse
 from adaline import LogisticRegression, PoissonRegression
 from adaline.data import blocks, fit
 from adaline.errors import RankDeficientWarning
-from reference_minimum import NoMinimum, minimum_near
+from reference_claims import optimum_holds
+from search import search
 
 LONG, MANY = 401, 257  # columns of rows that are summed as they are, dense and sparse
 
@@ -74,16 +71,6 @@ class Case:
         if self.exposure is not None:
             beside = {"exposure": self.exposure}
         return model.fit(X, self.y, sample_weight=self.omega, **beside)
-
-    def minimum(self, W, b, near):
-        """The minimum next to W and b, in decimals; near (p + 1,) is how accurate, at least."""
-        n = len(self.X)
-        omega = np.ones(n) if self.omega is None else self.omega
-        offset = np.zeros(n) if self.exposure is None else np.log(self.exposure)
-        y = self.y if self.kind == "counts" else np.unique(self.y, return_inverse=True)[1]
-        kind = "counts" if self.kind == "counts" else "classes"
-        rows = self.X, y, omega, offset
-        return minimum_near(kind, *rows, self.alpha, self.intercept, W, b, near)
 
 
 def _chunks(rows, size):
@@ -170,37 +157,12 @@ def claim_holds(case: Case) -> bool | None:
             model = case.learned()
         except ValueError:  # separable, or refused
             return None
-    if model.certificate_.kind != "optimal":
-        return None
-    W, b = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
-    if not (np.isfinite(W).all() and np.isfinite(b).all()):
-        return False
-    p, evidence = case.X.shape[1], model.certificate_.evidence
-    coef, bias = evidence["coef_bound"], Decimal(float(evidence["intercept_bound"]))
-    near = np.append(coef[:p], evidence["intercept_bound"])
-    if not np.isfinite(near).all():
-        return None
-    try:
-        truth, biases = case.minimum(W[:, :p], b, near)
-    except NoMinimum:
-        return False  # none was found near weights that are said to be near one
-    total = Decimal(0)
-    for w, true, c, own in zip(W, truth, b, biases, strict=True):
-        off = [abs(Decimal(float(a)) - t) for a, t in zip(w[:p], true, strict=True)]
-        off += [abs(Decimal(float(a))) for a in w[p:]]  # of columns of zeros
-        if any(d > Decimal(float(e)) for d, e in zip(off, coef, strict=True)):
-            return False
-        if case.intercept and abs(Decimal(float(c)) - own) > bias:
-            return False
-        total += sum((d * d for d in off), Decimal(0))
-    return bool(total.sqrt() <= Decimal(float(evidence["distance_bound"])))
-
-
-def show(case: Case) -> str:
-    """The case, to be pasted into a test."""
-    values = (f"{name}={value!r}" for name, value in vars(case).items())
-    with np.printoptions(floatmode="unique", precision=None, threshold=10**6):
-        return f"Case({', '.join(values)})"
+    n = len(case.X)
+    omega = np.ones(n) if case.omega is None else case.omega
+    offset = None if case.exposure is None else np.log(case.exposure)
+    # It is false, too, where no minimum is found near weights that are said to be near one.
+    rest = case.alpha, case.intercept, offset, False
+    return optimum_holds(model, case.X, case.y, omega, *rest)
 
 
 @pytest.mark.parametrize("start", range(0, 160, 40))
@@ -261,20 +223,4 @@ def test_nothing_is_proven_of_equal_columns_without_a_penalty():
 
 
 if __name__ == "__main__":
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else int(time.time())
-    end = time.monotonic() + float(sys.argv[1])
-    counts, tried = Counter(), 0
-    while time.monotonic() < end:
-        seed, tried = seed + 1, tried + 1
-        case = hostile_case(np.random.default_rng(seed))
-        try:
-            wrong = None if (held := claim_holds(case)) is not False else "the claim is false"
-        except Exception as error:  # a fit may refuse rows by ValueError, and by nothing else
-            held, wrong = False, repr(error)
-        counts[held] += 1
-        if wrong is not None:
-            print(f"seed {seed}, try {tried}: {wrong}: {show(case)}", flush=True)
-    print(
-        f"{counts[True]} claims held, {counts[False]} did not, {counts[None]} fits claimed nothing"
-    )
-    sys.exit(counts[False] > 0)
+    search(lambda _, seed: claim_holds(hostile_case(np.random.default_rng(seed))), ["optimality"])

@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 import adaline
-from adaline.data.storing.records import same
+from bits import same
 from model_zoo import MODELS, X, Y, made, three, two, y
 
 NAMES = [
@@ -208,29 +208,3 @@ def test_a_warning_that_is_made_an_error_changes_nothing(name):
                     called(trial, method, (rows, labels, {}))
                 except Exception:
                     assert unlike(trial, before) == []
-
-
-class Clumsy:
-    """A callback of scikit-learn's that fails."""
-
-    def setup(self, *args: Any, **more: Any) -> None: ...
-    def on_fit_begin(self, *args: Any, **more: Any) -> None: ...
-    def on_fit_task_begin(self, *args: Any, **more: Any) -> None: ...
-    def on_fit_end(self, *args: Any, **more: Any) -> None: ...
-    def teardown(self, *args: Any, **more: Any) -> None: ...
-
-    def on_fit_task_end(self, *args: Any, **more: Any) -> None:
-        raise RuntimeError("clumsy")
-
-
-@pytest.mark.parametrize("name", [n for n in NAMES if hasattr(made(n), "set_callbacks")])
-def test_a_callback_that_fails_leaves_the_model_that_was(name):
-    model = made(name).set_callbacks(Clumsy())
-    rows, labels = good_rows(name, model)
-    before = {key: copy.deepcopy(v) for key, v in vars(model).items() if key != "_skl_callbacks"}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with pytest.raises(RuntimeError, match="clumsy"):
-            model.fit(rows, labels)
-    vars(model).pop("_skl_callbacks", None)
-    assert unlike(model, before) == []

@@ -48,7 +48,7 @@ def test_sentences_about_separability_say_what_the_verdict_is(kind, K, n, d, see
             assert "no linear machine" not in text
         else:
             assert "gives each of" not in text
-            assert "on their right side," not in text
+            assert "separates all" not in text
     assert f"{n} training rows" in texts[1]
     if K > 2 and found.verdict == "quasi-separable":
         parts = {part.verdict for part in found.pairwise.values()}

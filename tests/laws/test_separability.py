@@ -5,16 +5,13 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections import Counter
-
 import numpy as np
 import pytest
 from scipy import sparse
 
 from adaline import Separability, separability
-from reference_separability import kesler_rows, signed_rows, verdict
+from reference_classifiers import kesler_rows, signed_rows, verdict
+from search import search
 
 TINY = 5e-324
 
@@ -170,14 +167,4 @@ def test_the_verdict_is_that_of_exact_linear_programming(start):
 
 
 if __name__ == "__main__":
-    first = seed = int(sys.argv[2]) if len(sys.argv) > 2 else int(time.time())
-    counts, wrongs, end = Counter(), 0, time.monotonic() + float(sys.argv[1])
-    while time.monotonic() < end:
-        seed += 1
-        kind, truth, wrong = compare(seed)
-        counts[truth] += 1
-        wrongs += bool(wrong)
-        if wrong:
-            print(wrong, flush=True)
-    print(f"{seed - first} cases from seed {first}: {wrongs} wrong; {dict(counts)}")
-    sys.exit(wrongs > 0)
+    search(lambda _, seed: not compare(seed)[2], ["separation"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone, is_classifier
 
-from adaline.certificates.mistakes import mistake_bound
+from adaline.certificates.margins import mistake_bound
 from adaline.estimators.perceptron import Perceptron, SigmoidPerceptron
 from adaline.estimators.trace import trace
 from adaline.estimators.widrow_hoff import Adaline, WidrowHoff

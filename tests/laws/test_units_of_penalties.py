@@ -14,8 +14,8 @@ from sklearn.linear_model import Ridge as SkRidge
 from adaline import LogisticRegression, Moments, Ridge
 from adaline.procedures.newton import newton
 from adaline.sums.objective import logistic_objective
-from reference import decimals, product, solve_in_decimals
-from reference_dual import exact_logistic_minimum
+from reference import decimals, dot, solve_exactly
+from reference_losses import exact_minimum
 
 RULES = ["loo", "gcv", "evidence"]
 
@@ -100,9 +100,9 @@ def nearly_exact_ridge(X, y, penalty):
     centre = sum(targets) / n
     rows = [[a - m for a, m in zip(row, mean, strict=True)] for row in rows]
     over = [[a / c for a, c in zip(row, penalty, strict=True)] for row in rows]
-    G = [[product(a, c) + (i == j) for j, c in enumerate(over)] for i, a in enumerate(rows)]
-    dual = solve_in_decimals(G, [t - centre for t in targets])
-    return [product(dual, [row[j] for row in over]) for j in range(X.shape[1])]
+    G = [[dot(a, c) + (i == j) for j, c in enumerate(over)] for i, a in enumerate(rows)]
+    dual = solve_exactly(G, [t - centre for t in targets])
+    return [dot(dual, [row[j] for row in over]) for j in range(X.shape[1])]
 
 
 @pytest.mark.parametrize(("n", "p"), [(9, 3), (5, 8), (4, 1030)])
@@ -130,7 +130,7 @@ def test_logistic_weights_in_units_are_as_near_as_is_said(rng):
     t = np.where(X[:, 0] + rng.standard_normal(20) > 0, 1.0, -1.0)
     loss = logistic_objective(X, (t > 0).astype(np.int64), 2, np.empty(0), 1.0, True)
     fit = newton(loss.with_penalty(0.5, units))
-    best, _, _ = exact_logistic_minimum(X / units, t, np.ones(20), 0.5, True)
+    best, _ = exact_minimum("classes", X / units, t > 0, 0.5)
     off = [abs(float(a) - float(b) / u) for a, b, u in zip(fit.W[0], best, units, strict=True)]
     assert fit.certificate.kind == "optimal"
     assert np.hypot(*off) <= fit.certificate.evidence["distance_bound"] + 1e-15

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adaline import HoKashyap, trace
-from reference_ho_kashyap import exact_ho_kashyap, normalised_rows
+from reference_classifiers import exact_ho_kashyap, normalised_rows
 
 X = [[6, 9], [5, 7], [5, 9], [0, 10]]
 T = [1, 1, -1, -1]
@@ -35,7 +35,7 @@ def test_after_104_iterations_all_samples_are_on_their_right_side():
     Ya = T * model.decision_function(X)
     np.testing.assert_allclose(Ya, [27.2431, 22.5243, 0.0161, 147.5822], atol=5e-5)
     assert model.certificate_.kind == "separable"
-    assert model.fit_.stopped == "every sample is on its right side at k = 104."
+    assert model.fit_.stopped == "every sample is classified correctly at k = 104."
 
 
 def test_one_iteration_fewer_does_not_separate():

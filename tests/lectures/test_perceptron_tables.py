@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adaline.certificates.mistakes import mistake_bound
+from adaline.certificates.margins import mistake_bound
 from adaline.estimators.perceptron import Perceptron
 from adaline.estimators.trace import trace
-from reference_sequential import batch_perceptron, error_correction, perceptron
+from reference_classifiers import batch_perceptron, error_correction, perceptron
 
 # The threshold's input is -1 in lecture 002, so that the bias b is -w_0.
 X = np.array([[-1, -1, -1], [1, -1, -1], [-1, 1, -1], [1, 1, -1]], dtype=float)

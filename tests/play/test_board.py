@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 
 import numpy as np
 import pytest
@@ -11,13 +10,17 @@ import pytest
 import adaline
 from adaline.play import board
 from adaline.play.learners import LEARNERS
-from adaline.play.points import PRESETS, check_points, view_of
+from adaline.play.points import PRESETS
 from adaline.play.points import preset as points_of
 from adaline.play.session import pack, split_bytes
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 # Ten points of two classes that overlap.
-FEW = check_points(points_of("gaussians").X[75:85], [0] * 5 + [1] * 5)
+FEW = {
+    "x": points_of("gaussians").X[75:85, 0].tolist(),
+    "y": points_of("gaussians").X[75:85, 1].tolist(),
+    "c": "AAAAABBBBB",
+}
 BOTH = [(preset, learner) for preset in PRESETS for learner in LEARNERS]
 
 
@@ -29,11 +32,34 @@ def told(state, **event):
 
 
 def shown(preset="or", learner="perceptron", **settings):
-    state, _ = told(board.start(), event="preset", name=preset)
-    state, drawing = told(state, event="learner", name=learner)
-    for name, value in settings.items():
-        state, drawing = told(state, event="setting", name=name, value=value)
-    return state, drawing
+    """The board at the last step of a learner."""
+    link = {"preset": preset, "learner": learner, "settings": settings}
+    state, drawing = told(board.start(), event="open", link=link)
+    state, step = told(state, event="go", to="last")
+    return state, drawing | step
+
+
+def test_a_preset_is_shown_before_the_first_step():
+    for state, drawing in (
+        told(board.start(), event="start"),
+        told(board.start(), event="open", link={"preset": "or"}),
+    ):
+        assert state.step == drawing["present"]["at"] == 0
+        assert drawing["run"]["end"] == "At the end no point is on the wrong side."
+        assert drawing["proof"]["short"].startswith("Yes")
+
+
+def test_a_recording_holds_every_step_and_no_address():
+    state, drawing = shown("gaussians", "logistic")
+    _, answer = told(state, event="export")
+    text = answer["html"]
+    data = json.loads(text.partition('type="application/json">')[2].partition("</script>")[0])
+    assert len(data["frames"]) == drawing["run"]["steps"] + 2  # the whole board, and each step
+    assert 'from "./' not in text
+    assert "http://" not in text.replace("http://www.w3.org", "")
+    state, _ = shown("gaussians", "perceptron")
+    with pytest.raises(ValueError, match="at most 400 steps"):
+        told(state, event="export")
 
 
 def test_the_or_gate_is_the_lectures_table():
@@ -44,9 +70,7 @@ def test_the_or_gate_is_the_lectures_table():
     table = drawing["present"]["table"]
     assert table["head"] == list(steps.columns())
     assert drawing["run"]["steps"] == len(steps) == table["count"]
-    assert (
-        drawing["run"]["corrections"] == steps.fit.corrections <= drawing["proof"]["bound"]["sharp"]
-    )
+    assert drawing["run"]["corrections"] == steps.fit.corrections <= drawing["proof"]["bound"]
     assert np.array_equal(drawing["present"]["weights"]["W"], steps.fit.W)
 
 
@@ -65,13 +89,12 @@ def test_every_learner_draws_every_preset_and_its_code_gives_the_same_weights(pr
         found: dict[str, object] = {}
         exec(answer["code"], found)
         if learner == "kernel":
-            done = int(run.passes[state.step]) if state.step == run.steps else 0
-            if done:
-                assert np.array_equal(found["W"], run.model.dual_coef_)
-                assert np.array_equal(found["b"], run.model.intercept_)
+            if state.step == run.steps:
+                assert np.array_equal(found["W"], run.fitted.dual_coef_)
+                assert np.array_equal(found["b"], run.fitted.intercept_)
         else:
-            assert np.array_equal(found["W"], run.W[state.step])
-            assert np.array_equal(found["b"], run.b[state.step])
+            assert np.array_equal(found["W"], state.weights[0])
+            assert np.array_equal(found["b"], state.weights[1])
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -81,8 +104,8 @@ def test_every_setting_of_a_learner_learns_or_says_why_not(learner):
             [True, False] if isinstance(setting.default, bool) else [setting.low, setting.high]
         )
         for value in values:
-            state = board.State(FEW, view_of(FEW), learner=learner)
-            state, drawing = told(state, event="setting", name=setting.name, value=value)
+            link = {**FEW, "learner": learner, "settings": {setting.name: value}}
+            _, drawing = told(board.start(), event="open", link=link)
             assert drawing["run"] or drawing["problem"].endswith(".")
             assert drawing["settings"][setting.name] == value
 
@@ -116,30 +139,17 @@ def test_a_link_brings_the_board_back(learner):
     assert found["link"] == drawing["link"]
 
 
-def test_a_link_may_name_a_preset_and_a_learner():
-    state, drawing = told(board.start(), event="open", link={"preset": "xor", "learner": "kernel"})
-    assert drawing["proof"]["verdict"] == "overlapping"
-    assert state.learner == "kernel"
-    assert drawing["presets"]
-
-
 BAD_LINKS = [
     None,
-    [],
     "xor",
-    {"preset": 1},
     {"preset": "nothing"},
     {"learner": "nothing"},
-    {"x": [1]},
     {"x": [1], "y": [1, 2], "c": "A"},
     {"x": [1], "y": [1], "c": "E"},
     {"x": ["1"], "y": [1], "c": "A"},
     {"x": [1e300], "y": [1], "c": "A"},
     {"preset": "or", "at": -1},
-    {"preset": "or", "at": "x"},
-    {"preset": "or", "settings": {"eta": "x"}},
     {"preset": "or", "settings": {"eta": 1e9}},
-    {"preset": "or", "margins": [1]},
     {"preset": "or", "margins": [1, 1, 1, -1]},
     {"preset": "or", "settings": {"mode": "fly"}},
     {"preset": "or", "settings": {"fit_intercept": 1}},
@@ -154,28 +164,16 @@ def test_a_damaged_link_is_refused_in_a_sentence(link):
 
 BAD_EVENTS = [
     {"event": "fly"},
-    {"event": "add"},
     {"event": "add", "x": 1, "y": None, "label": 0},
     {"event": "add", "x": 1, "y": 1, "label": 4},
-    {"event": "add", "x": 1, "y": 1, "label": "A"},
     {"event": "add", "x": float("inf"), "y": 1, "label": 0},
-    {"event": "add", "x": True, "y": 1, "label": 0},
     {"event": "move", "index": 9, "x": 1, "y": 1},
     {"event": "delete", "index": -1},
-    {"event": "preset"},
-    {"event": "delete", "index": 1.5},
+    {"event": "set"},
     {"event": "relabel", "index": 0, "label": -1},
     {"event": "go", "to": "fly"},
-    {"event": "go", "to": None},
-    {"event": "go", "to": 1.5},
-    {"event": "learner"},
-    {"event": "setting"},
-    {"event": "setting", "name": "eta", "value": "1"},
-    {"event": "margin", "index": 0, "value": 0},
-    {"event": "margin", "index": 4, "value": 1},
-    {"event": "upload", "name": "a.csv", "bytes": b"a,b\n1,2\n"},
-    {"event": "points", "X": [[1]], "codes": [0]},
-    {"event": "points", "X": "x", "codes": [0]},
+    {"event": "set", "link": {"settings": {"eta": "1"}}},
+    {"event": "set", "link": {"settings": {"speed": 1}}},
 ]
 
 
@@ -187,39 +185,15 @@ def test_a_bad_event_is_refused_in_a_sentence_and_changes_nothing(event):
     assert np.array_equal(state.points.X, points_of("or").X)
 
 
-def test_edits_are_undone_and_done_again():
+def test_points_are_added_moved_relabelled_and_deleted_in_the_same_view():
     state, _ = told(board.start(), event="add", x=0.0, y=0.5, label=2)
-    state, _ = told(state, event="move", index=4, x=0.1, y=0.5)
-    state, _ = told(state, event="move", index=4, x=0.2, y=0.5, more=True)  # one drag, one edit
-    assert state.points.X[4].tolist() == [0.2, 0.5]
-    state, _ = told(state, event="undo")
-    assert state.points.X[4].tolist() == [0.0, 0.5]
-    state, _ = told(state, event="undo")
-    assert len(state.points) == 4
-    state, _ = told(state, event="redo")
-    state, drawing = told(state, event="redo")
-    assert state.points.X[4].tolist() == [0.2, 0.5]
-    assert not drawing["redo"]
-    assert drawing["undo"]
-
-
-def test_undo_leaves_the_view_where_all_points_are_in_it():
-    state, _ = told(board.start(), event="add", x=1.1, y=0.2, label=0)
     view = state.view
-    state, drawing = told(state, event="undo")
+    state, _ = told(state, event="move", index=4, x=0.1, y=0.5)
+    state, _ = told(state, event="relabel", index=4, label=3)
+    assert (state.points.X[4].tolist(), state.points.labels[4]) == ([0.1, 0.5], "D")
+    state, drawing = told(state, event="delete", index=0)
+    assert len(state.points) == 4
     assert drawing["view"] == view
-    state, _ = told(state, event="preset", name="four")
-    state, drawing = told(state, event="undo")  # the gates are out of that view
-    assert drawing["view"] == view
-
-
-def test_a_point_on_its_way_shows_the_end_of_learning_and_then_all_steps():
-    state, drawing = told(board.start(), event="move", index=0, x=-1.0, y=-0.9, last=False)
-    assert drawing["run"]["steps"] == 0
-    assert np.array_equal(drawing["present"]["weights"]["W"], state.run.W[-1])
-    state, drawing = told(state, event="move", index=0, x=-1.0, y=-0.8, more=True, last=True)
-    assert drawing["run"]["steps"] > 0
-    assert len(state.past) == 1
 
 
 def test_a_rate_beyond_the_bound_is_named_and_drawn_without_nan():
@@ -235,7 +209,7 @@ def test_a_rate_beyond_the_bound_is_named_and_drawn_without_nan():
 def test_margins_that_are_dragged_make_mse_separate_the_lectures_points():
     state, drawing = shown("four", "mse")
     assert drawing["run"]["certificate"].startswith("unproven")
-    state, drawing = told(state, event="margin", index=3, value=10.0)  # lecture: b = (1, 1, 1, 10)
+    state, drawing = told(state, event="set", link={"margins": [1, 1, 1, 10]})  # the lecture's b
     assert drawing["run"]["certificate"].startswith("separable")
     assert drawing["present"]["bars"]["b"] == [1.0, 1.0, 1.0, 10.0]
 
@@ -251,7 +225,7 @@ def test_priors_and_costs_move_the_boundary_and_a_band_is_rejected():
     codes = {}
     for name, settings in {
         "plain": {},
-        "prior": {"prior": "given", "share": 0.95},
+        "prior": {"share": 0.95},
         "cost": {"cost": 20.0},
         "reject": {"reject": True, "reject_cost": 0.1},
     }.items():
@@ -267,8 +241,9 @@ def test_ten_thousand_points_learn_and_their_code_reads_the_saved_file(tmp_path,
     rng = np.random.default_rng(0)
     X = rng.normal(size=(10_000, 2))
     codes = (X[:, 0] + rng.normal(size=10_000) > 0).astype(int)
-    state, _ = told(board.start(), event="points", X=X, codes=codes)
-    state, drawing = told(state, event="setting", name="max_iter", value=5)
+    points = {"x": X[:, 0].tolist(), "y": X[:, 1].tolist(), "c": "".join("AB"[c] for c in codes)}
+    link = {**points, "settings": {"max_iter": 5}}
+    state, drawing = told(board.start(), event="open", link=link)
     assert drawing["link"] is None
     assert drawing["proof"]["verdict"] == "overlapping"
     assert drawing["proof"]["cover"]["log10"] < -2900
@@ -276,22 +251,24 @@ def test_ten_thousand_points_learn_and_their_code_reads_the_saved_file(tmp_path,
     monkeypatch.chdir(tmp_path)
     found: dict[str, object] = {}
     exec(told(state, event="code")[1]["code"], found)
-    assert np.array_equal(found["W"], state.run.W[-1])
+    assert np.array_equal(found["W"], state.weights[0])
 
 
-def test_the_weight_space_has_the_path_and_the_error():
-    state, _ = shown("separable")
-    _, drawing = told(state, event="weights")
-    space = drawing["space"]
-    assert space["path"][0].tolist() == [0.0, 0.0]
-    assert len(space["surface"]) == 4 * space["n"] ** 2
-    assert np.allclose(space["path"][-1], state.run.W[-1, 0])
+SOLUTIONS = [
+    [{"event": "go", "to": "last"}],
+    [{"event": "move", "index": 3, "x": -3.0, "y": -3.0}],
+    [{"event": "set", "link": {"learner": "kernel"}}],
+    [{"event": "move", "index": 1, "x": -0.8, "y": -0.95}],
+    [{"event": "set", "link": {"settings": {"eta": 4.0}}}],
+    [{"event": "set", "link": {"learner": "max-margin"}}],
+]
 
 
-def test_warnings_of_the_library_do_not_stop_a_page():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from adaline.play import Session
-
-    (answer,) = Session().hear({"tab": "board", "event": "open", "link": {"preset": "xor"}})
-    assert answer["drawing"]["run"]["stopped"]
+@pytest.mark.parametrize(("k", "events"), list(enumerate(SOLUTIONS)), ids=str)
+def test_a_task_is_open_at_first_and_solved_by_its_solution(k, events):
+    state, drawing = told(board.start(), event="start")
+    state, drawing = told(state, event="set", link=drawing["tasks"][k]["link"])
+    assert not drawing["solved"][k]
+    for event in events:
+        state, drawing = told(state, **event)
+    assert drawing["solved"][k]

@@ -1,9 +1,10 @@
-"""The board in a real Chromium, in short; `make test-browser` runs the long part, too."""
+"""The board in a real Chromium."""
 
 from __future__ import annotations
 
 import pytest
 
+from adaline.play import Session
 from page_server import served
 from page_user import User
 
@@ -34,9 +35,22 @@ def test_points_are_clicked_learned_stepped_and_proven(user):
     assert user.step_words().startswith("step 1 of ")
     assert user.page.locator('tr[aria-current="step"]').count() == 1
     user.press("End")
-    user.press("Undo")
-    user.press("Undo")
-    assert user.points() == 2
+    user.press("Clear")
+    user.until(lambda: user.points() == 0)
+
+
+def test_a_short_link_names_a_preset_and_a_page_connects_again(browser, tmp_path):
+    with served() as first:
+        user = User(browser, f"{first.address}#board=xor,kernel", tmp_path)
+        user.wait_for("overlapping")
+        link = user.link()
+    user.until(lambda: "ended" in user.problem())
+    with served(first.port):
+        user.until(lambda: user.problem() == "")
+        assert user.link() == link
+        user.press("Clear")
+        user.until(lambda: user.points() == 0)
+    user.context.close()
 
 
 def test_the_page_fits_a_phone_and_is_dark_where_the_reader_likes_it(browser, running, tmp_path):
@@ -57,7 +71,7 @@ def test_a_board_is_made_with_the_keyboard_alone(user):
     user.wait_for("separable")
     user.page.keyboard.press("n")
     user.page.keyboard.press("ArrowUp")
-    assert "Point 1 of 2, class A" in user.page.locator("[role=status]").inner_text()
+    assert "Point 0, class A" in user.page.locator("[role=status]").inner_text()
     user.page.keyboard.press("3")
     user.until(lambda: user.link()["c"] == "CB")
     user.page.keyboard.press("Delete")
@@ -75,27 +89,24 @@ def test_every_control_has_a_name_for_screen_readers(user):
     assert nameless == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_words_stand_out_from_the_paper(browser, running, tmp_path, scheme):
-    """WCAG asks for a contrast of 4.5; points and lines need 3."""
-    names = ["ink", "soft", "bad", "good", "accent", "class0", "class1", "class2", "class3"]
-    with User(browser, running.address, tmp_path, color_scheme=scheme) as user:
-        style = "getComputedStyle(document.querySelector('.adaline-play'))"
-        read = f"name => {style}.getPropertyValue('--' + name).trim()"
-        inks = {name: user.page.evaluate(read, name) for name in [*names, "paper", "panel"]}
-    for ground in ("paper", "panel"):
-        for name in names:
-            least = 3.0 if name.startswith("class") else 4.5
-            assert contrast(inks[name], inks[ground]) >= least, (name, ground)
-
-
-def contrast(one: str, other: str) -> float:
-    """The contrast of two colours, as WCAG defines it."""
-
-    def light(text: str) -> float:
-        parts = [int(text[k : k + 2], 16) / 255 for k in (1, 3, 5)]
-        r, g, b = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b
-
-    low, high = sorted((light(one), light(other)))
-    return (high + 0.05) / (low + 0.05)
+def test_an_exported_board_works_from_a_file_without_a_server(browser, tmp_path):
+    page = Session(["board"])
+    link = {"preset": "xor", "learner": "kernel"}
+    page.hear({"tab": "board", "event": "open", "link": link})
+    file = tmp_path / "board.html"
+    answer = page.hear({"tab": "board", "event": "export"})
+    file.write_text(answer["drawing"]["html"], encoding="utf-8")
+    with User(browser, file.as_uri(), tmp_path) as user:
+        assert user.verdict() == "overlapping"
+        assert user.step_words().startswith("step 0 of ")
+        user.press("Step ▶")
+        assert user.step_words().startswith("step 1 of ")
+        user.press("◀ Back")
+        user.press("End")
+        last = page.hear({"tab": "board", "event": "go", "to": "last"})["drawing"]["present"]["at"]
+        assert user.step_words().startswith(f"step {last} of {last}")
+        assert user.code() == page.hear({"tab": "board", "event": "code"})["drawing"]["code"]
+        user.press("Run")
+        user.until(lambda: user.step_words().startswith(f"step {last} of"))
+        assert user.page.locator("button:text-is('Clear')").count() == 1
+        assert not user.page.locator("button:text-is('Clear')").is_visible()

@@ -7,31 +7,22 @@ import pytest
 
 pytest.importorskip("anywidget", reason="the extra `notebook` is not installed")
 from adaline.play import Board
-from adaline.play.front_end import bundle
-
-
-def test_the_front_end_is_one_module_without_imports():
-    text = bundle()
-    assert 'from "./' not in text
-    assert "export default" in text
-    assert text.count("export ") == 1
-    assert "Promise.resolve(board_js)" in text
 
 
 def test_what_the_front_end_sends_is_answered_and_read_back():
     board, sent = Board(), []
     board.send = lambda content, buffers=None: sent.append((content, buffers))
-    board._heard(None, {"tab": "board", "event": "preset", "name": "xor"}, [])
-    board._heard(None, {"tab": "board", "event": "learner", "name": "kernel"}, [])
+    board._answer(None, {"tab": "board", "event": "set", "link": {"preset": "xor"}}, [])
+    board._answer(None, {"tab": "board", "event": "set", "link": {"learner": "kernel"}}, [])
     assert board.verdict == "overlapping"
     assert board.W is None
     content, buffers = sent[-1]
     assert content["drawing"]["present"]["grid"]["codes"] == {"$bytes": 0}
     assert len(buffers) == 3
-    board._heard(None, {"tab": "board", "event": "add", "x": 9, "y": 7, "label": 2}, [])
+    board._answer(None, {"tab": "board", "event": "add", "x": 9, "y": 7, "label": 2}, [])
     assert board.X.tolist()[-1] == [9, 7]
     assert board.y.tolist() == ["A", "B", "B", "A", "C"]
-    board._heard(None, {"tab": "nothing"}, [])
+    board._answer(None, {"tab": "nothing"}, [])
     assert "error" in sent[-1][0]
 
 
@@ -45,5 +36,5 @@ def test_points_of_the_user_and_the_code_of_what_is_shown():
     assert np.array_equal(found["b"], board.b)
     with pytest.raises(ValueError, match="5 labels"):
         Board(np.zeros((5, 2)), [1, 2, 3, 4, 5])
-    with pytest.raises(ValueError, match="both"):
+    with pytest.raises(ValueError, match="with a label each"):
         Board(X)

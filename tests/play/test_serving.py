@@ -8,12 +8,16 @@ import socket
 import subprocess
 import sys
 import threading
+import urllib.error
 import urllib.request
 
 import pytest
 
 pytest.importorskip("uvicorn", reason="the extra `play` is not installed")
-from adaline.play import serve, serving
+from adaline.play import serve
+from adaline.play import server as serving
+from page_server import served
+from page_user import User
 
 
 def quiet(words: str) -> None:
@@ -78,11 +82,25 @@ def test_tokens_are_random_and_long():
     assert min(map(len, found)) >= 32
 
 
+def test_a_class_has_a_short_code_and_no_tab_that_reads_files(browser, tmp_path):
+    with served(token=None, for_class=True) as running:
+        code = running.address.partition("token=")[2]
+        assert len(code) == 8
+        assert code.isalnum()
+        with User(browser, running.address, tmp_path) as user:
+            assert user.page.get_by_role("tab").all_inner_texts() == ["Board", "Signals"]
+            assert user.page.locator("#page").get_attribute("data-query") == f"?token={code}"
+            user.preset("xor")
+            user.wait_for("overlapping")
+        for wrong in ("", "?token=", "?token=aaaaaaaa"):
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                urllib.request.urlopen(f"{running.origin}/{wrong}", timeout=60)
+
+
 @pytest.mark.parametrize("wanted", [True, False])
 def test_a_browser_opens_at_the_state_asked_for_unless_not_wanted(monkeypatch, wanted):
     opened, said = [], []
     monkeypatch.setattr("webbrowser.open", opened.append)
-    monkeypatch.setattr(serving, "warm_up", lambda: None)
     monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
     serve(0, browser=wanted, state="#board=xor", say=said.append)
     for thread in threading.enumerate():
@@ -111,13 +129,3 @@ def test_the_command_prints_its_address_serves_and_ends_with_ctrl_c():
     assert process.returncode == 0
     assert "Stopped." in out
     assert err == ""
-
-
-def test_a_port_that_is_taken_is_one_sentence_of_the_command(capsys):
-    pytest.importorskip("cyclopts", reason="the extra `cli` is not installed")
-    from adaline.cli import run_command
-
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        given = ["play", "--no-browser", "--port", str(other.getsockname()[1])]
-        assert run_command(given) == 2
-    assert "cannot be used" in capsys.readouterr().err

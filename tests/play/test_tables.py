@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import csv
-import datetime
-import gc
 import io
 import json
 import math
-import os
 import time
-import warnings
 
 import numpy as np
 import pytest
@@ -18,8 +14,7 @@ import pytest
 import adaline
 import adaline.data
 from adaline._names import public_homes
-from adaline.play import Session, commands, tables, trial_form
-from adaline.play.commands import Folder, clean_name
+from adaline.play import tables
 from adaline.play.session import pack
 
 HOSTILE = [
@@ -75,13 +70,6 @@ def fitted():
     tables.end(state)
 
 
-def test_the_columns_of_a_file_are_told(fitted):
-    look = fitted[1]["look"]
-    assert [c["name"] for c in look["columns"]] == ["size", "colour", "sold", "id", "price"]
-    assert "id" in look["left_out"]
-    assert look["rows"] == 80
-
-
 def test_a_fit_says_what_the_command_says(fitted):
     drawing = fitted[1]
     assert "problem" not in drawing
@@ -103,20 +91,8 @@ def test_model_and_report_can_be_taken_away(fitted, tmp_path):
         assert content[: len(begins)].lower() == begins
         (tmp_path / drawing["download"]["name"]).write_bytes(content)
     prepared = adaline.load(tmp_path / "model.adaline")
-    assert prepared.predict(state.folder.path / "houses.csv").shape == (80,)
-    assert str(state.folder.path) not in (tmp_path / "report.html").read_text("utf-8")
-
-
-def test_the_report_is_read_at_an_address_that_nobody_can_guess(fitted):
-    page = Session(["table"])
-    page.states["table"] = fitted[0]
-    (first,), (second,) = (list(page.hear({"tab": "table", "event": "read"})) for _ in range(2))
-    address = second["drawing"]["document"]
-    assert address != first["drawing"]["document"]
-    key = address.removeprefix("/document/")
-    assert len(key) >= 32
-    assert list(page.documents) == [key]
-    assert page.documents[key].lower().startswith(b"<!doctype html")
+    assert prepared.predict(state.path / "houses.csv").shape == (80,)
+    assert str(state.path) not in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_predictions_have_intervals_and_can_be_taken_away(fitted):
@@ -127,20 +103,18 @@ def test_predictions_have_intervals_and_can_be_taken_away(fitted):
     ]
     rows = list(csv.DictReader(io.StringIO(content.decode())))
     assert len(rows) == 80
-    told = state.prepared.predict(state.folder.path / "houses.csv")
+    told = state.prepared.predict(state.path / "houses.csv")
     assert [float(row["prediction"]) for row in rows] == told.tolist()
     assert all(float(r["low"]) < float(r["prediction"]) < float(r["high"]) for r in rows)
 
 
 def test_the_form_begins_with_the_first_row_and_answers_as_the_model_does(fitted):
     state, drawing = fitted
-    kinds = {f["name"]: f["kind"] for f in drawing["fields"]}
-    assert kinds == {"size": "number", "colour": "text", "sold": "date"}
     row = {f["name"]: f["value"] for f in drawing["fields"]}
     same, shown = tables.step(state, {"event": "try", "row": row})
     assert same is state
     answer = shown["answer"]
-    first = state.prepared.predict(state.folder.path / "houses.csv")[0]
+    first = state.prepared.predict(state.path / "houses.csv")[0]
     assert answer["prediction"] == first
     low, high = answer["interval"]["low"][0], answer["interval"]["high"][0]
     assert low < first < high
@@ -162,43 +136,16 @@ def test_a_row_may_have_gaps_and_values_that_were_never_seen(fitted):
     assert math.isfinite(empty["prediction"])
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        {"size": "many"},
-        {"size": "1e999"},
-        {"sold": "yesterday"},
-        {"size": 3},
-        {"size": None},
-        {"size": "1" * 5000},
-        [],
-        "size",
-        None,
-    ],
-)
+BAD_ROWS = [{"size": value} for value in ("many", "1e999", 3, None, "1" * 5000)]
+
+
+@pytest.mark.parametrize("row", [*BAD_ROWS, {"sold": "yesterday"}, [], "size", None])
 def test_a_row_that_no_file_could_have_is_refused_with_a_sentence(fitted, row):
     state, _ = fitted
     with pytest.raises(ValueError) as refused:  # noqa: PT011  the sentence is looked at below
         tables.step(state, {"event": "try", "row": row})
-    assert str(state.folder.path) not in str(refused.value)
+    assert str(state.path) not in str(refused.value)
     assert len(str(refused.value)) < 600
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_the_first_row_can_be_tried_as_it_is_written(ending, tmp_path):
-    days = [datetime.datetime(2023, 1, 1) + datetime.timedelta(hours=7 * k) for k in range(80)]
-    path = tmp_path / f"table.{ending}"
-    if ending == "csv":  # decimal commas in a column of numbers
-        path.write_text("x;y\n" + "".join(f"{k % 9},5;{3 * k},25\n" for k in range(80)))
-    else:
-        polars = pytest.importorskip("polars")
-        polars.DataFrame({"x": days, "y": [3.5 * k for k in range(80)]}).write_parquet(path)
-    adaline.save(adaline.data.fit(adaline.LeastSquares(), path, "y"), tmp_path / "m.adaline")
-    prepared = adaline.load(tmp_path / "m.adaline")
-    (field,) = trial_form.fields(prepared, path)
-    assert field["value"] == ("0,5" if ending == "csv" else "2023-01-01")
-    told = trial_form.answer(prepared, {"x": field["value"]}, tmp_path)
-    assert told["prediction"] == pytest.approx(prepared.predict(path)[0])
 
 
 def test_classes_have_probabilities_with_intervals(monkeypatch):
@@ -226,49 +173,10 @@ def test_classes_have_probabilities_with_intervals(monkeypatch):
         tables.end(state)
 
 
-def _learners():
-    kinds = [getattr(adaline, name) for name in public_homes("adaline.estimators")]
-    return [kind for kind in kinds if getattr(kind, "_command", None) in tables.LEARNERS]
-
-
-@pytest.mark.parametrize("kind", _learners())
-def test_every_learner_can_be_tried(kind, tmp_path):
-    rng = np.random.default_rng(4)
-    lines = ["x,colour,y"]
-    for k in range(60):
-        x, target = rng.normal(), ("no", "yes")[k % 2]
-        x += 2.0 * (k % 2)
-        lines.append(f"{x:.4f},{'red' if k % 3 else 'blue'},{target if _classes(kind) else k % 7}")
-    path = tmp_path / "t.csv"
-    path.write_text("\n".join(lines))
-    data = adaline.data.table(path, "y")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of rows that some learners cannot separate
-        prepared = adaline.data.Prepared(data.encoding, kind().fit(data.X, data.y))
-    row = {f["name"]: f["value"] for f in trial_form.fields(prepared, path)}
-    answer = trial_form.answer(prepared, row, tmp_path)
-    assert answer["prediction"] == prepared.predict(path)[0]
-    assert len(answer["parts"]["columns"]) == 2
-    if answer["classes"]:
-        assert sum(c["p"] for c in answer["classes"]) == pytest.approx(1.0)
-    assert (answer["interval"] is not None) == trial_form.has_intervals(prepared)
-    pack({"tab": "table", "drawing": {"answer": answer}})
-
-
-def _classes(kind):
-    return kind._learns == "classes"
-
-
-def test_the_folder_is_for_this_user_alone():
-    with Folder() as folder:
-        assert folder.path.stat().st_mode & 0o077 == 0 or os.name != "posix"
-    assert not folder.path.exists()
-
-
 def test_hostile_names_of_columns_are_names_and_nothing_else(monkeypatch):
     monkeypatch.setattr(tables, "_can_report", lambda: False)
     state, drawing = uploaded(table([*HOSTILE, "--help"]), "<b>$(reboot).csv")
-    folder = state.folder.path
+    folder = state.path
     try:
         assert [c["name"] for c in drawing["look"]["columns"]] == [*HOSTILE, "--help"]
         event = {"event": "fit", "target": "--help", "ignore": [HOSTILE[2], HOSTILE[4]]}
@@ -280,22 +188,11 @@ def test_hostile_names_of_columns_are_names_and_nothing_else(monkeypatch):
         answer = tables.step(state, {"event": "try", "row": row})[1]["answer"]
         assert answer["prediction"] == pytest.approx(5, abs=1.5)  # two of seven are left out
         made = {p.name for p in folder.iterdir()} - {".stdout", ".stderr", ".row.csv"}
-        assert made == {drawing["file"]["name"], "model.adaline"}
+        assert made == {drawing["file"], "model.adaline"}
         json.dumps(drawing)
     finally:
         tables.end(state)
     assert not folder.exists()
-
-
-def test_a_column_that_is_left_out_can_be_used(monkeypatch):
-    seen = []
-    monkeypatch.setattr(tables, "Command", lambda words, folder: seen.append(words))
-    state = tables.State(
-        folder=tables.Folder(), name="t.csv", look={"columns": [{"name": "id"}, {"name": "y"}]}
-    )
-    tables.step(state, {"event": "fit", "target": "y", "use": ["id"], "model": "ridge"})
-    tables.end(state)
-    assert {"--use=id", "--model=ridge", "--target=y"} <= set(seen[0])
 
 
 @pytest.mark.parametrize(
@@ -320,37 +217,17 @@ def test_what_cannot_be_learned_is_refused_and_changes_nothing(fitted, event):
     assert tables.step(state, {"event": "start"})[1]["fit"] is not None
 
 
-BAD_FILES = {
-    "zeros": b"\0" * 1000,
-    "one line": b"size,price\n",
-    "a picture": b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20,
-    "no Excel": b"PK\x03\x04" + b"\0" * 200,
-}
-
-
-@pytest.mark.parametrize(("name", "content"), BAD_FILES.items(), ids=BAD_FILES.keys())
-def test_a_file_that_is_no_table_is_told_in_a_sentence(name, content):
-    ending = ".xlsx" if name == "no Excel" else ".csv"
-    state, drawing = uploaded(content, f"../{name}{ending}")
+def test_a_file_that_is_no_table_is_told_in_a_sentence():
+    state, drawing = uploaded(b"PK\x03\x04" + b"\0" * 200, "../no Excel.xlsx")
     try:
-        told = drawing.get("problem", "")
-        if drawing["look"] is None:
-            assert len(told) > 20
-            assert "Traceback" not in told
-            assert str(state.folder.path) not in told
-        else:  # a table of junk is one that can be read; learning from it says what is wrong
-            target = drawing["look"]["columns"][-1]["name"]
-            state, drawing = awaited(*tables.step(state, {"event": "fit", "target": target}))
-            assert "Traceback" not in drawing["problem"]
+        assert drawing["look"] is None
+        assert len(drawing["problem"]) > 20
+        assert "Traceback" not in drawing["problem"]
+        assert str(state.path) not in drawing["problem"]
     finally:
         tables.end(state)
-
-
-@pytest.mark.parametrize("content", [b"", b"x" * 100])
-def test_too_little_and_too_much_are_refused_before_anything_is_written(content, monkeypatch):
-    monkeypatch.setattr(tables, "MAX_FILE", 99)
-    with pytest.raises(ValueError, match=r"empty|at most"):
-        tables.step(tables.start(), {"event": "upload", "name": "a.csv", "bytes": content})
+    with pytest.raises(ValueError, match="empty"):
+        tables.step(tables.start(), {"event": "upload", "name": "a.csv", "bytes": b""})
 
 
 def test_a_fit_can_be_cancelled_and_done_again(monkeypatch):
@@ -358,7 +235,7 @@ def test_a_fit_can_be_cancelled_and_done_again(monkeypatch):
     state, _ = uploaded(table(["a", "b", "y"]))
     state, drawing = tables.step(state, {"event": "fit", "target": "y"})
     assert drawing["doing"] == "fit"
-    process = state.command._process
+    process = state.command.process
     with pytest.raises(ValueError, match="running"):
         tables.step(state, {"event": "fit", "target": "y"})
     state, drawing = tables.step(state, {"event": "cancel"})
@@ -373,43 +250,11 @@ def test_the_end_of_a_page_ends_the_command_and_removes_the_files():
     state, _ = tables.step(
         tables.start(), {"event": "upload", "name": "a.csv", "bytes": table(["a", "y"])}
     )
-    process, folder = state.command._process, state.folder.path
+    process, folder = state.command.process, state.path
     assert folder.exists()
     tables.end(state)
     assert process.poll() is not None
     assert not folder.exists()
-
-
-def test_a_session_that_ends_lets_go_of_its_files():
-    page = Session(["table"])
-    list(page.hear({"tab": "table", "event": "upload", "name": "a.csv"}, table(["a", "y"])))
-    state = page.states["table"]
-    page.end()
-    assert state.command._process.poll() is not None
-    assert not state.folder.path.exists()
-    page.end()  # a second time there is nothing left to end
-
-
-def test_a_command_that_nobody_holds_any_more_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(commands, "PROGRAM", "import time; time.sleep(60)")
-    command = commands.Command([], tmp_path)
-    process = command._process
-    del command
-    gc.collect()
-    assert process.poll() is not None
-
-
-def test_a_second_file_takes_the_place_of_the_first():
-    first, _ = tables.step(
-        tables.start(), {"event": "upload", "name": "a.csv", "bytes": table(["a", "y"])}
-    )
-    second, drawing = tables.step(
-        first, {"event": "upload", "name": "b.csv", "bytes": table(["b", "y"])}
-    )
-    assert drawing["file"]["name"] == "b.csv"
-    assert not first.folder.path.exists()
-    assert first.command._process.poll() is not None
-    tables.end(second)
 
 
 @pytest.mark.parametrize("event", ["fit", "predict", "try", "download", "nonsense", None])
@@ -418,60 +263,7 @@ def test_without_a_file_there_is_a_sentence(event):
         tables.step(tables.start(), {"event": event, "target": "y", "what": "model", "row": {}})
 
 
-@pytest.mark.parametrize("what", ["/etc/passwd", "../table.csv", ".stdout", None, ["model"]])
-def test_only_the_three_files_can_be_taken_away(fitted, what):
-    with pytest.raises(ValueError, match="there is no file"):
-        tables.step(fitted[0], {"event": "download", "what": what})
-
-
-def test_waiting_for_nothing_answers_at_once():
-    state, drawing = tables.step(tables.start(), {"event": "wait"})
-    assert drawing["doing"] == ""
-    assert tables.step(state, {"event": "cancel"})[1]["problem"] == ""
-
-
-@pytest.mark.parametrize(
-    ("name", "kept"),
-    [
-        ("prices.CSV", "prices.csv"),
-        ("../../etc/passwd", "passwd.csv"),
-        ("C:\\Users\\x\\a.tsv", "a.tsv"),
-        ("-rf.csv", "rf.csv"),
-        (".hidden", "hidden.csv"),
-        ("", "data.csv"),
-        ("numpy.py", "numpy.py.csv"),
-        ("a\nb\x00c.csv", "a_b_c.csv"),
-        ("x" * 300 + ".csv", "x" * 80 + ".csv"),
-        ("Grüße.csv.gz", "Grüße.csv.gz"),
-        ("...", "data.csv"),
-    ],
-)
-def test_names_of_files_become_clean_name(name, kept):
-    assert clean_name(name, tables.ENDINGS, ".csv") == kept
-
-
 def test_the_learners_of_the_page_are_those_of_the_command():
-    assert {kind._command for kind in _learners()} == set(tables.LEARNERS)
-
-
-def test_a_command_that_dies_without_a_word_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(commands, "PROGRAM", "import os; os._exit(137)")
-    command = commands.Command(["look"], tmp_path)
-    with pytest.raises(ValueError, match="code 137"):
-        command.result()
-
-
-def test_progress_is_the_last_line_about_it(tmp_path, monkeypatch):
-    said = "import sys; print('progress: 1 row\\nWarning: x\\nprogress: 2 rows', file=sys.stderr)"
-    monkeypatch.setattr(commands, "PROGRAM", said)
-    command = commands.Command(["look"], tmp_path)
-    assert command.ended(30)
-    assert command.progress() == "2 rows"
-
-
-def test_the_command_sees_this_adaline_and_not_the_folder_it_works_in(tmp_path, monkeypatch):
-    (tmp_path / "json.py").write_text("raise SystemExit(9)")
-    monkeypatch.setattr(
-        commands, "PROGRAM", "import json, adaline; print(json.dumps(adaline.__file__))"
-    )
-    assert os.path.samefile(commands.Command([], tmp_path).result(), adaline.__file__)
+    kinds = [getattr(adaline, name) for name in public_homes("adaline.estimators")]
+    commands = {getattr(kind, "_command", None) for kind in kinds}
+    assert set(tables.LEARNERS) <= commands

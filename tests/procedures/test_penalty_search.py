@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, csr_matrix
 from scipy.special import log_softmax, softmax
 
 from adaline import LogisticRegression
@@ -86,54 +85,6 @@ def test_nor_is_it_of_several_classes_and_more_columns_than_rows(rng, n, p, K):
     model = LogisticRegression("auto").fit(X, y)
     assert model.certificate_.kind == "optimal"
     assert is_best(X, y, model)
-
-
-def test_many_columns_are_searched_by_some_of_the_rows(rng):
-    X, y = table(rng, "plain", 1100, 257)
-    model = LogisticRegression("auto").fit(X, y)
-    assert model.certificate_.kind == "optimal"
-    assert is_best(X, y, model, slack=0.01)
-
-
-def test_the_loss_of_a_row_left_out_is_that_of_a_fit_without_it(rng):
-    """The approximation is right to a few hundredths on rows of few columns."""
-    X, y = table(rng, n=60, p=3)
-    model = LogisticRegression("auto").fit(X, y)
-    total = 0.0
-    for i in range(60):
-        rest = np.arange(60) != i
-        fit = LogisticRegression(model.alpha_).fit(X[rest], y[rest])
-        total -= fit.predict_log_proba(X[[i]])[0, y[i]] / 60
-    assert score(X, y, None, model, 1.0) == pytest.approx(total, rel=0.02)
-
-
-@pytest.mark.parametrize("intercept", [True, False])
-def test_rows_of_weight_two_are_two_rows(rng, intercept):
-    X, y = table(rng)
-    omega = rng.integers(1, 4, len(X))
-    once = LogisticRegression("auto", fit_intercept=intercept).fit(X, y, omega.astype(float))
-    rows = np.repeat(np.arange(len(X)), omega)
-    many = LogisticRegression("auto", fit_intercept=intercept).fit(X[rows], y[rows])
-    assert once.alpha_ == pytest.approx(many.alpha_, rel=1e-2)
-
-
-@pytest.mark.parametrize("form", [csr_array, csr_matrix])
-def test_rows_of_csr_find_the_penalty_of_dense_ones(rng, form):
-    X, y = table(rng, "plain", 700, 60)
-    X = np.where(np.abs(X) > 1.0, X, 0.0)
-    dense, packed = (LogisticRegression("auto").fit(rows, y).alpha_ for rows in (X, form(X)))
-    assert packed == pytest.approx(dense, rel=1e-2)
-
-
-@pytest.mark.parametrize("shape", [(300, 20), (60, 2300)])
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-def test_units_of_all_columns_do_not_matter(rng, form, shape):
-    X, y = table(rng, "plain", *shape)
-    found = [
-        LogisticRegression("auto").fit(form(unit * X), y).alpha_ / unit**2
-        for unit in (1.0, 2.0**-100, 2.0**100)
-    ]
-    np.testing.assert_allclose(found, found[0], rtol=1e-6)
 
 
 def test_separable_classes_have_a_penalty_and_finite_weights(rng):

@@ -21,16 +21,17 @@ which is positive beyond the bound: there f rises in all directions.
 **Three choices of M.**
 
 1. The Hessian at an earlier theta_0 where values differ by at most s: H(theta) >= e^-s H(theta_0).
-   So the matrix of a step proves the next theta.
+   So the matrix of a step proves the next theta. Or that of some of the rows, with the penalty.
 2. K classes, one matrix for all: H >= (sum_i omega_i min_k p_ik z z' + penalty) x (I - 11'/K).
 3. Weights penalised, bias not, no matrix at all: H >= diag(alpha, 0) + h (m, 1)(m, 1)' with h and m
    the sum of the curvatures and their mean row (Jensen).
 
 A shift of all classes together changes no probability; it is left out of d.
 
-**Rounding.** H as computed is off by E, |E_jk| <= c u sqrt(H_jj H_kk): c additions and a few
-functions (Cauchy-Schwarz over the rows), and q more for its Cholesky factor R. Scaled to a unit
-diagonal, |E| <= c q u. With A = R^-1, |R^-T E R^-1| <= eps = c q u |A|_F^2, so that
+**Rounding.** H as computed is off by E, |E_jk| <= c u sqrt(spread_j spread_k): c additions and a
+few functions (`ScaledRows.matrix_of_blocks`; spread is H_jj or more), and q sqrt(H_jj H_kk) more
+for its Cholesky factor R. Scaled to a unit diagonal, |E| <= c q u for c of both kinds, the first
+times the largest spread_j / H_jj. With A = R^-1, |R^-T E R^-1| <= eps = c q u |A|_F^2, so that
 H >= (1 - eps) R'R. Where eps >= 1/2, H is singular to rounding and proves nothing. Values off by
 `off` change curvatures by e^off. The gradient's own error bound is added to nu.
 """
@@ -45,42 +46,28 @@ from typing import Any
 
 import numpy as np
 
-from adaline.linalg import UNDERFLOW, UNIT, cholesky, inverse_triangle, length, lengths
+from adaline.linalg import UNIT, cholesky, inverse_triangle, length, lengths
 from adaline.results import Array, Certificate
-from adaline.sums.objective import FUNCTIONS, Sums, Want
-from adaline.sums.scaled_rows import ScaledRows
+from adaline.sums.objective import FUNCTIONS, Objective, Sums, Want
+from adaline.sums.scaled_rows import LOST, ScaledRows
 from adaline.sums.threads import one_blas_thread
 
 SLACK = 1.01  # the bounds themselves are computed in float64
 TINIEST = 4 * float(np.finfo(np.float64).smallest_subnormal)  # a product may lose this much
 DEAR = 12.0  # passes that a matrix may cost before cheaper metrics are tried
+FARTHEST = 4.0  # that values may have moved since a matrix of use: curvatures fall to e^-4 of it
 WIDEST = 4000  # columns of a matrix that is made where nothing else proves the minimum
 USEFUL = 1e-4  # times the length of the weights: a distance that needs no better proof
 JENSEN = 1e-3  # share of the curvature at the mean row that pays for the rounding of the mean
 
 
-class Metric:
-    """A lower bound M on the Hessian; lengths are in its inverse unless said otherwise."""
-
-    def length(self, G: Array) -> float:
-        """|g|, for g (K, q)."""
-        raise NotImplementedError
-
-    def doubt(self, rounding: Array, K: int) -> float:
-        """A bound on |e| for e (K, q) with |e_kj| <= rounding_j."""
-        raise NotImplementedError
-
-    def fastest(self, top: Array) -> float:
-        """rho: how fast a value, or the difference of two, can move, for rows |z_j| <= top_j."""
-        raise NotImplementedError
-
-    def deviations(self) -> Array:
-        """(K or 1, q): how far each weight can be where delta = 1."""
-        raise NotImplementedError
+# A metric M is a lower bound on the Hessian. For g (K, q), `length` is |g| in M^-1, and `doubt` a
+# bound on it where |g_kj| <= rounding_j. `fastest` is rho, for rows |z_j| <= top_j. `deviations`
+# (K or 1, q) are how far each weight can be where delta = 1.
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix(Metric):
+class Matrix:
     """M = R'R / factor with A = R^-1: (q, q), or (Kq, Kq) of all K classes together."""
 
     A: Array
@@ -92,9 +79,13 @@ class Matrix(Metric):
     def of(cls, H: Array, sums: Sums, moved: float, K: int) -> Matrix | None:
         """H of these sums with its penalty; values have moved by `moved` since. None proves
         nothing."""
+        # exp(4 off): curvatures of both classes of an entry, here and at the earlier theta.
+        away = moved + 4.0 * sums.off
+        if not away < FARTHEST:
+            return None
         diagonal = np.diagonal(H)
         # Below this, underflow may have taken a part of an entry that counts.
-        if not np.all(diagonal > sums.n * UNDERFLOW / UNIT) or not np.isfinite(H).all():
+        if not np.all(diagonal > sums.n * LOST / UNIT) or not np.isfinite(H).all():
             return None
         d = np.sqrt(diagonal)
         with one_blas_thread(len(H)):  # more threads would change the last digit
@@ -104,16 +95,16 @@ class Matrix(Metric):
             return None
         q = len(H)
         with np.errstate(over="ignore"):
-            eps = (sums.depth + FUNCTIONS + 8.0 * q) * q * UNIT * float(np.einsum("ij,ij->", A, A))
-        # exp(4 off): curvatures of both classes of an entry, here and at the earlier theta.
-        if not eps < 0.5 or not moved + 4.0 * sums.off < 30.0:
+            # 8: of the products, and of taking off the shifts.
+            terms = (sums.depth + FUNCTIONS + 8.0) * float(np.max(sums.spread / diagonal))
+            eps = (terms + 8.0 * q) * q * UNIT * float(np.einsum("ij,ij->", A, A))
+        if not eps < 0.5:
             return None
-        factor = SLACK * (1.0 + eps) ** 2 / (1.0 - eps) * exp(moved + 4.0 * sums.off)
+        factor = SLACK * (1.0 + eps) ** 2 / (1.0 - eps) * exp(away)
         return cls(A / d[:, None], factor, K, len(sums.top))
 
     @property
     def joint(self) -> bool:
-        """Whether the matrix is of all classes together."""
         return len(self.A) > self.q
 
     def length(self, G: Array) -> float:
@@ -142,7 +133,7 @@ class Matrix(Metric):
 
 
 @dataclass(frozen=True, eq=False)
-class Thin(Metric):
+class Thin:
     """M = (diag(alpha, 0) + h (m, 1)(m, 1)') / factor; without a bias h is zero."""
 
     alpha: Array
@@ -164,7 +155,7 @@ class Thin(Metric):
         if not intercept:
             return cls(alpha, np.zeros(len(alpha)), 0.0, farthest, SLACK, K)
         h = float(v[-1])
-        if not (h > sums.n * UNDERFLOW / UNIT and isfinite(h)):
+        if not (h > sums.n * LOST / UNIT and isfinite(h)):
             return None
         mean = v[:-1] / h
         # The mean is off by e: (1 - JENSEN) h ((m + e)'w + b)^2 <= h (m'w + b)^2 + 2 h / JENSEN
@@ -198,6 +189,9 @@ class Thin(Metric):
         return np.asarray(sqrt(self.factor) * np.append(own, bias))[None]
 
 
+Metric = Matrix | Thin
+
+
 @dataclass(frozen=True, eq=False)
 class Distance:
     """nu, rho and delta of the theorem, and the metric; delta is inf where nothing is proven."""
@@ -209,7 +203,6 @@ class Distance:
 
     @property
     def proven(self) -> bool:
-        """Whether there is a minimiser within delta."""
         return isfinite(self.delta)
 
 
@@ -227,7 +220,6 @@ def distance(metric: Metric, sums: Sums) -> Distance:
 
 
 def penalised(problem: Any) -> bool:
-    """Whether every weight but the bias has a penalty."""
     return bool((problem.penalty[:-1] > 0).all())
 
 
@@ -279,10 +271,11 @@ def metrics(
 
     Unless this is the last try, no matrix is made where one is dear.
     """
-    K, joint = problem.K, problem.price("joint")
+    K, joint, in_memory = problem.K, problem.price("joint"), isinstance(problem, Objective)
 
     def matrix(want: Want) -> Matrix | None:
-        there = problem.sums(theta, want)
+        few = problem.enough_for_a_bound() if in_memory else problem
+        there = few.sums(theta, want)
         return Matrix.of(regular(there.H, K) if want == "joint" else there.H, there, 0.0, K)
 
     if earlier is not None:
@@ -299,7 +292,7 @@ def metrics(
             yield Thin.of(thin, far, problem.penalty, problem.intercept, K)
         if not last:
             return
-    narrow = K == 1 and last and problem.q <= WIDEST and hasattr(problem, "rows_in_memory")
+    narrow = K == 1 and last and problem.q <= WIDEST and in_memory
     if isfinite(joint) or narrow:
         yield matrix("joint")
     elif isfinite(problem.price("least")):

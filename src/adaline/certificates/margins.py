@@ -1,4 +1,4 @@
-"""Between which two numbers the largest margin of two classes lies.
+"""On which side each sample provably lies, how wide a margin is, and the mistakes it allows.
 
 Any direction w that separates gives a lower bound, the margin it has. Any two points p and q of
 the classes' convex hulls give an upper one, half of their distance: no hyperplane between them can
@@ -7,13 +7,122 @@ be farther from both. Rounding errors are bounded, and counted against the claim
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from adaline.certificates.separation.data import validate_labels
+from adaline.errors import plural
 from adaline.linalg import UNDERFLOW, UNIT, length
-from adaline.results import Array
+from adaline.parameters import NONE, NUMBER, is_sparse, named, numbers
+from adaline.results import Array, Certificate, Result
+from adaline.sums.rows import as_rows
+
+_FIRST, _BLOCK = 256, 4096  # rows looked at first, and then at a time
+_COUNTED = 50_000  # rows up to which all that are on the wrong side are counted
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+def separation(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> Certificate:
+    """Whether all samples are on their right side, by more than rounding could have moved them.
+
+    Two classes (K = 1 neuron): t (w'x + b) > 0 with t = ±1. More: the neuron of the own class is
+    larger than every other. X is dense or CSR.
+    """
+    least, wrong, close, n, more = np.inf, 0, 0, X.shape[0], ""
+    proven = bool(np.isfinite(W).all() and np.isfinite(b).all())
+    ends = [*range(_FIRST, n, _BLOCK), n]
+    for i, end in zip([0, *ends], ends, strict=False):
+        gap, doubt, bound = _sides(W, b, X[i:end], codes[i:end])
+        least = min(least, float(bound.min()))  # never NaN: what is not finite is -inf
+        proven = proven and bool(np.all(gap > doubt))
+        wrong += int(np.count_nonzero(~(gap > 0.0)))
+        close += int(np.count_nonzero(~(np.abs(gap) >= doubt)))
+        if wrong and end < n and n > _COUNTED:  # nothing to prove, and long to count
+            more = "at least "
+            break
+    evidence = {"wrong": wrong, "too_close": close, "samples": n, "least_margin": least}
+    if proven:
+        statement = (
+            f"all {n} samples are classified correctly, by at least {least:.2g} in the score: the "
+            "classes are linearly separable."
+        )
+        return Certificate("separable", statement, evidence)
+    are = "is" if wrong == 1 else "are"
+    near = f", {close} within rounding of the boundary" if close else ""
+    statement = f"{more}{wrong} of {plural(n, 'sample')} {are} on the wrong side{near}"
+    return Certificate(
+        "undecided",
+        f"{statement}; separability is undecided: `separability(X, y)` decides it.",
+        evidence,
+    )
+
+
+def _sides(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> tuple[Array, Array, Array]:
+    """How far each sample is on its right side, what rounding may have done, and the difference.
+
+    The first two may be in units of their own for each row, the last is in those of w'x + b.
+    """
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        gap, doubt = _gaps(W, b, X, codes)
+        bound = gap - doubt
+        small = np.abs(gap) < 2.0**80 * X.shape[1] * UNDERFLOW  # products may have underflowed
+        if np.isfinite(bound).all() and not (small.any() and W.any()):
+            return gap, doubt, bound
+        if not (np.isfinite(W).all() and np.isfinite(b).all()):
+            return gap, doubt, np.full(len(gap), -np.inf)
+        Z, w, bias, e = _in_range(W, b, X)
+        gap, doubt = _gaps(w, bias, Z, codes)
+        bound = np.ldexp(gap - doubt, e)
+        # Numbers below the normal range may have been rounded up on the way back.
+        bound = np.where(np.abs(bound) < UNDERFLOW, np.nextafter(bound, -np.inf), bound)
+        return gap, doubt, np.clip(bound, -_LARGEST, _LARGEST)
+
+
+def _in_range(W: Array, b: Array, X: Any) -> tuple[Any, Array, Array, NDArray[np.int64]]:
+    """(X, W, b) in powers of two that leave no product above one, and w'x + b = 2^e (W z + b).
+
+    Every row has an e of its own, and b (n, K) as many.
+    """
+    f = int(np.frexp(np.abs(W).max(initial=0.0))[1])
+    top = abs(X).max(axis=1)
+    top = np.asarray(top.todense()).ravel() if is_sparse(X) else top
+    own = np.frexp(np.asarray(top, dtype=np.float64))[1].astype(np.int64) + f
+    e = np.maximum(own, int(np.frexp(np.abs(b).max())[1])) if b.any() else own
+    if is_sparse(X):
+        Z = X.astype(np.float64)
+        Z.data = np.ldexp(Z.data, np.repeat(f - e, np.diff(X.indptr)))
+    else:
+        Z = np.ldexp(np.asarray(X, dtype=np.float64), (f - e)[:, None])
+    return Z, np.ldexp(W, -f), np.ldexp(b, -e[:, None]), e
+
+
+def _gaps(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> tuple[Array, Array]:
+    """By how much each sample is on its right side, and what rounding may have done to that."""
+    p, K = X.shape[1], len(W)
+    V = np.asarray(X @ W.T, dtype=np.float64)
+    V += b
+    if K == 1:
+        gap, size = np.where(codes == 1, V[:, 0], -V[:, 0]), _sizes(W, b, X)[:, 0]
+        return gap, 1.01 * (p + 3) * UNIT * size + (p + 3) * UNDERFLOW
+    own = np.arange(len(codes)), codes
+    gap = V[own]
+    V[own] = -np.inf
+    gap -= V.max(axis=1)
+    if is_sparse(X) or b.ndim == 2:
+        each = _sizes(W, b, X)
+        size = each[own] + each.max(axis=1)
+    else:  # no sum of another class is above that of the largest weights: K sums become two
+        x, w = np.abs(X), np.abs(W)
+        size = np.einsum("ij,ij->i", x, w[codes]) + np.abs(b)[codes]
+        size += x @ w.max(axis=0) + np.abs(b).max()
+    return gap, 1.01 * (p + 3) * UNIT * size + 2 * (p + 3) * UNDERFLOW
+
+
+def _sizes(W: Array, b: Array, X: Any) -> Array:
+    return np.asarray(abs(X) @ np.abs(W).T, dtype=np.float64) + np.abs(b)
 
 
 def margin_bounds(
@@ -62,3 +171,96 @@ def _length(point: Array, doubt: Array) -> float:
     """At least the length of what may lie within doubt of the point."""
     grow = 1.0 + 1.01 * (len(point) + 6) * UNIT
     return float((length(point) + length(doubt)) * grow)
+
+
+@dataclass(frozen=True)
+class MistakeBound(Result):
+    """Upper bounds on the corrections of the fixed-increment perceptron from w = 0.
+
+    Attributes
+    ----------
+    lecture : float
+        beta/D^2 with beta = sum |x|^2 and D the distance of the closest sample from the hyperplane.
+    sharp : float
+        (R/gamma)^2 with R the longest sample; gamma is the lecture's D.
+    D, R : float
+        Both with the bias's input 1 counted in x and w where there is a bias.
+    """
+
+    lecture: float
+    sharp: float
+    D: float
+    R: float
+
+
+def mistake_bound(X: Any, y: ArrayLike, w: ArrayLike, b: float | None = None) -> MistakeBound:
+    """How often the perceptron can be wrong at most, given a hyperplane (w, b) that separates.
+
+    N <= beta/D^2, and sharper N <= (R/gamma)^2, for any order of the samples, any constant eta and
+    any number of passes. b is None for a learner without a bias. Public as `adaline.mistake_bound`.
+
+    >>> X = [[-1, -1, -1], [1, -1, -1], [-1, 1, -1], [1, 1, -1]]
+    >>> bound = mistake_bound(X, [-1, 1, 1, 1], w=[1, 1, -1])
+    >>> round(bound.lecture, 9), round(bound.sharp, 9)
+    (36.0, 9.0)
+    """
+    X, _, _ = as_rows(X, None, None)
+    (NUMBER | NONE)("b", b)
+    b = None if b is None else float(b)
+    labels, weights = validate_labels(y, X.shape[0]), numbers("w", w).ravel()
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        raise named(error, "y") from None
+    if len(classes) != 2:
+        raise ValueError(f"y has {len(classes)} classes; the bound is for two.")
+    if weights.shape != (X.shape[1],) or not np.isfinite(weights).all():
+        raise ValueError(
+            f"X has {X.shape[1]} columns and w has shape {weights.shape}; expected as many finite "
+            "numbers."
+        )
+    if not np.isfinite(_largest(X)):
+        raise ValueError("X contains NaN or infinity; drop those rows or fill the values in first.")
+    # One power of two for all samples and one for (w, b): what is squared stays in range, and
+    # quotients do not change.
+    n, p = X.shape
+    e = int(np.frexp(max(_largest(X), float(b is not None)))[1])
+    f = int(np.frexp(max(float(np.abs(weights).max(initial=0.0)), abs(b or 0.0)))[1])
+    X, weights, b = _scaled(X, -e), np.ldexp(weights, -f), None if b is None else np.ldexp(b, -f)
+    bias = float(np.ldexp(b or 0.0, -e))
+    values = np.asarray(X @ weights, dtype=np.float64) + bias
+    # What rounding may have added to the margin is taken off: a bound must not be too small.
+    doubt = 1.01 * (p + 4) * UNIT * (np.asarray(abs(X) @ np.abs(weights)) + abs(bias))
+    margin = float((np.where(codes == 1, values, -values) - doubt - (p + 4) * UNDERFLOW).min())
+    if not margin > 0.0:
+        with np.errstate(over="ignore"):
+            least = float(np.ldexp(margin, e + f))
+        raise ValueError(
+            f"(w, b) does not separate: the least t (w'x + b) is {least:.4g}. The bound needs a "
+            "hyperplane that classifies every sample correctly."
+        )
+    grow = 1.0 + 1.01 * (p + 6) * UNIT
+    size = length(np.append(weights, b or 0.0)) * grow
+    squares = X.multiply(X).sum(axis=1) if is_sparse(X) else np.einsum("ij,ij->i", X, X)
+    one = float(np.ldexp(1.0, -e)) if b is not None else 0.0
+    squares = np.asarray(squares, dtype=np.float64).ravel() + one * one
+    D, R2 = margin / size, float(squares.max()) * grow
+    beta = float(squares.sum()) * grow * (1.0 + 1.01 * n * UNIT)
+    with np.errstate(over="ignore"):  # a length that no float64 can be is infinite
+        R, distance = float(np.ldexp(np.sqrt(R2), e)), float(np.ldexp(D, e))
+        # Quotients of numpy's numbers are infinite where they overflow, not an error.
+        lecture, sharp = (float(np.float64(a) / D / D) for a in (beta, R2))
+    return MistakeBound(lecture, sharp, distance, R)
+
+
+def _largest(X: Any) -> float:
+    values = X.data if is_sparse(X) else X
+    return float(np.maximum(values.max(initial=0.0), -values.min(initial=0.0)))  # NaN stays NaN
+
+
+def _scaled(X: Any, e: int) -> Any:
+    if is_sparse(X):
+        X = X.astype(np.float64)
+        X.data = np.ldexp(X.data, e)
+        return X
+    return np.ldexp(X.astype(np.float64), e)

@@ -4,50 +4,46 @@ A command is given as "module:function" and imported when it is called, so that
 `adaline --help` answers at once.
 
 Exit codes: 0 done, 1 a negative verdict (not separable, proof refuted), 2 usage, 3 data that cannot
-be used, 4 a defect of adaline, 130 stopped with Ctrl-C, 141 nobody reads the output any more.
+be used, 4 a bug in adaline, 130 stopped with Ctrl-C, 141 nobody reads the output any more.
 """
 
 from __future__ import annotations
 
-import gc
 import io
 import sys
 from collections.abc import Sequence
-from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import LazyLoader
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from adaline import MissingExtra, __version__
 
 if TYPE_CHECKING:
     from cyclopts import App
 
-# Groups of the help: names of commands, where they are, and a line about each.
+# Groups of the help: the name of a command, what it does, and arguments for an example.
 COMMANDS = {
-    "A table or a sound": [
-        ("look", "adaline.cli.look:look", "What the columns of a table are."),
-        ("fit", "adaline.cli.fit:fit", "Learn a column of a table from the others."),
-        ("predict", "adaline.cli.predict:predict", "Predict rows with a model."),
-        ("evaluate", "adaline.cli.evaluate:evaluate", "How good a model is on rows."),
-        ("compare", "adaline.cli.compare:compare", "All learners on a table, side by side."),
-        ("info", "adaline.cli.info:info", "What a model file holds."),
-        ("export", "adaline.cli.export:export", "A model as SQL, C, Python, ONNX or JSON."),
-        ("filter", "adaline.cli.filter:filter", "Take noise out of a sound file."),
+    "Tables": [
+        ("look", "Show what the columns of a table are.", "pumps.csv --target failed"),
+        ("fit", "Fit and evaluate a model.", "pumps.csv -t failed -o pumps.adaline"),
+        ("predict", "Predict rows with a model.", "pumps.adaline new.csv -o predicted.csv"),
+        ("evaluate", "Evaluate a model on rows.", "pumps.adaline other.csv"),
+        ("compare", "Compare all learners on a table.", "rents.csv --target rent"),
+        ("info", "Show what a model file contains.", "pumps.adaline"),
+        ("export", "Write a model as SQL, C, Python, ONNX or JSON.", "pumps.adaline --to sql"),
     ],
-    "See how it learns": [
-        ("play", "adaline.cli.play:play", "Play with every learner in a browser."),
-        ("demo", "adaline.cli.demo:demo", "A first look: a table, a proof, a sound."),
-        ("trace", "adaline.cli.trace:trace", "Every step of learning, in a table."),
-        ("path", "adaline.cli.path:path", "Ridge over a range of penalties."),
+    "Sound": [("filter", "Remove noise from a sound file.", "in.wav -r noise.wav -o out.wav")],
+    "Learning step by step": [
+        ("play", "Open an interactive page in a browser.", ""),
+        ("demo", "A first look: a table, a proof, a sound.", ""),
+        ("trace", "Print every step of learning.", "or.csv --target label --model perceptron"),
+        ("path", "Ridge over a range of penalties.", "rents.csv --target rent"),
     ],
-    "Prove": [
-        ("separable", "adaline.cli.separable:separable", "Do hyperplanes separate the classes?"),
-        ("check-proof", "adaline.cli.separable:check_proof", "Check such a proof."),
-        ("cover", "adaline.cli.cover:cover", "How many labellings are separable."),
+    "Proofs": [
+        ("audit", "Check printed coefficients.", "coefs.csv a.csv -t y --criterion logistic"),
+        ("separable", "Are the classes linearly separable?", "pumps.csv -t failed --proof p.json"),
+        ("check-proof", "Check such a proof.", "p.json pumps.csv"),
+        ("cover", "Count the separable labellings.", "400 10"),
     ],
-    "Set up": [
-        ("warm-up", "adaline.cli.warm_up:warm_up", "Compile everything now, not at first use."),
-    ],
+    "Set-up": [("warm-up", "Compile everything now, not at first use.", "")],
 }
 
 
@@ -59,7 +55,7 @@ def app(tokens: Sequence[str] = ()) -> App:
     from cyclopts import App, Group, Parameter
 
     def show_default(value: object) -> str | None:
-        return None if value is None or value is False else str(value)
+        return None if value in (None, False, ()) else str(value)
 
     app = App(
         name="adaline",
@@ -71,9 +67,18 @@ def app(tokens: Sequence[str] = ()) -> App:
     )
     for title, commands in COMMANDS.items():
         group = Group.create_ordered(title)
-        for place, (name, home, line) in enumerate(commands):
-            text = None if name in tokens[:1] else line
-            app.command(home, name=name, group=group, help=text, sort_key=place)
+        for place, (name, line, example) in enumerate(commands):
+            function = name.replace("-", "_")
+            module = "separable" if name == "check-proof" else function
+            app.command(
+                f"adaline.cli.{module}:{function}",
+                name=name,
+                group=group,
+                help=None if name in tokens[:1] else line,
+                help_epilogue=f"Example: adaline {name} {example}",
+                sort_key=place,
+            )
+    app.register_install_completion_command(help="Install shell completion.")
     return app
 
 
@@ -96,24 +101,4 @@ def main(tokens: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):  # whoever prints: we, rich or cyclopts
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # characters that the encoding lacks become "?"
-    # In a process of our own without other threads, modules can be loaded lazily.
-    if tokens is None and given[:1] != ["play"] and _LazyFinder not in sys.meta_path:
-        sys.meta_path.insert(0, _LazyFinder)
-    code = run_command(given)
-    if tokens is None:  # the process ends, and need not look for garbage among all it has
-        gc.freeze()
-    raise SystemExit(code)
-
-
-class _LazyFinder:
-    """Finds modules that are loaded when one of their names is looked up."""
-
-    @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """The module as it is found on the path, to be loaded at first use."""
-        if name != "scipy.stats":  # scikit-learn imports it for one function: a third of the time
-            return None
-        spec = PathFinder.find_spec(name, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = LazyLoader(spec.loader)
-        return spec
+    raise SystemExit(run_command(given))

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
-import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
 import adaline
 from adaline import demo as parts
-from adaline.cli.fit import FitOptions, FitRequest
 from adaline.cli.fitting import run_fit
-from adaline.cli.options import Common
+from adaline.cli.options import Columns, Common, Evaluation, FitOptions
 from adaline.cli.printing import Answer
 
 SAMPLE = Path(adaline.__file__).parent / "_samples" / "pumps.csv"
+EXAMPLE = os.path.join("examples", "data", "pumps.csv")  # the same table in a checkout
 
 
-def demo(*, out: str | None = None, common: Common | None = None) -> int:
+def demo(*, out: str = "", common: Common | None = None) -> int:
     """Fit a small table, predict a new row, and see three smaller examples.
 
     Parameters
@@ -35,33 +33,28 @@ def demo(*, out: str | None = None, common: Common | None = None) -> int:
             answer.say(text)
         answer.show()  # before the work that follows
 
-    if out is not None:
+    if out:
         os.makedirs(out, exist_ok=True)
     can_report = all(find_spec(module) is not None for module in ("jinja2", "matplotlib"))
-    report = os.path.join(out or "", "pumps.html") if can_report else None
-    near = Path("examples", "data", SAMPLE.name)  # in a checkout, easier to find
-    is_copy = near.is_file() and near.read_bytes() == SAMPLE.read_bytes()
-    table = str(near) if is_copy else shorten_path(SAMPLE)
-    home = Path(sys.executable).with_name("adaline")
-    on_path = shutil.which("adaline") == str(home)
-    command = "adaline" if on_path else shorten_path(home)
-    shown = [command, "fit", table, "-t", "failed", *(["--report", report] if report else [])]
+    report = os.path.join(out, "pumps.html") if can_report else None
+    table = EXAMPLE if os.path.exists(EXAMPLE) else str(SAMPLE)
+    shown = ["adaline", "fit", table, "-t", "failed", *(["--report", report] if report else [])]
     say("1. A table: which of 400 pumps will fail? Its columns and first rows:\n")
     say(parts.beginning(SAMPLE), f"\n$ {shlex.join(shown)}\n")
     say("Learning; compiling takes some seconds when it runs first ...\n")
     with tempfile.TemporaryDirectory(prefix="adaline-demo-") as folder:
         model, row = os.path.join(folder, "pumps.adaline"), Path(folder, "new.csv")
         options = FitOptions(target="failed", out=model, report=report)
-        fitted = run_fit(FitRequest(str(SAMPLE), options))
-        for _, line in fitted.lines(quiet=True):
-            answer.verdict(parts.wrapped(line))
+        facts = run_fit(str(SAMPLE), options, Evaluation(), Columns(), Common()).facts
+        answer.verdict(parts.wrapped(facts["verdict"]))
         header = SAMPLE.read_text(encoding="utf-8").split("\n", 1)[0].rpartition(",")[0]
         row.write_text(f"{header}\n{parts.NEW_PUMP}\n", encoding="utf-8")
         say(f"\nA new pump: {parts.NEW_PUMP.replace(',', ', ')}")
         say(parts.wrapped(parts.prediction(adaline.load(model), row)))
-    how = adaline.MissingExtra.how_to_install("report")
-    ending = f"The report is a web page: {report}" if report else f"For a report: {how}"
-    answer.verdict(f"\n{ending}")
+    how = adaline.MissingExtra.how_to_install
+    answer.verdict(
+        f"\nThe report is a web page: {report}" if report else f"\nFor a report: {how('report')}"
+    )
     say("\n2. A proof: can a straight line separate the two classes of OR, and of XOR?\n")
     say(parts.proof())
     say("\n3. Sound: a voice in a loud hum; a second microphone hears the hum only.\n")
@@ -69,16 +62,8 @@ def demo(*, out: str | None = None, common: Common | None = None) -> int:
     say(parts.voice())
     say("\n4. Every step of learning: the perceptron of the lectures learns OR.\n")
     say(parts.perceptron(), "\nThree things to try next:\n")
-    say(f"  Your own table:\n    {command} fit YOUR.csv -t COLUMN --report report.html")
-    play = f"{command} play"
-    if find_spec("uvicorn") is None:
-        install = adaline.MissingExtra.how_to_install("play")
-        play = "make play" if Path("Makefile").is_file() and is_copy else f"{install}; {play}"
+    say("  Your own table:\n    adaline fit YOUR.csv -t COLUMN --report report.html")
+    play = "adaline play" if find_spec("uvicorn") else f"{how('play')}; adaline play"
     say(f"  Watch every learner in a browser:\n    {play}")
     say("  The same in Python, in five minutes:\n    docs/start.md")
-    return answer.finish(**fitted.facts)
-
-
-def shorten_path(path: Path) -> str:
-    """The shorter of the absolute and the relative path."""
-    return min(str(path), os.path.relpath(path), key=len)
+    return answer.finish(**facts)

@@ -16,18 +16,21 @@ from typing import Any
 from adaline import MissingExtra
 from adaline.evaluation.words import plain
 
-OK, NEGATIVE, USAGE, DATA, DEFECT, INTERRUPTED, UNREAD = 0, 1, 2, 3, 4, 130, 141
-_AS_FUNCTION = {"print_error": False, "exit_on_error": False, "result_action": "return_value"}
+USAGE, DATA, DEFECT, INTERRUPTED, UNREAD = 2, 3, 4, 130, 141
+_ONLY_IN_PYTHON = ("columns", "format", "most_levels", "n_features")  # no options of the command
 DISPLAY_NAMES: dict[str, str] = {}  # of files under names that nobody has chosen, such as stdin
-_NOISE = (DeprecationWarning, FutureWarning, ResourceWarning)  # between libraries, not for users
+LIBRARIES_ONLY = (DeprecationWarning, FutureWarning, ResourceWarning)  # of no use to users
 
 
 class UsageError(ValueError):
     """The command line asks for something that does not exist or does not go together."""
 
 
-class Stopped(KeyboardInterrupt):
-    """Ctrl-C, with a sentence about what is left of the work."""
+def refuse_conflicts(*conflicts: tuple[Any, str]) -> None:
+    """Refuse options that do not go together: whether each sentence applies, and the sentence."""
+    for applies, text in conflicts:
+        if applies:
+            raise UsageError(text)
 
 
 def describe_error(error: BaseException | str) -> str:
@@ -36,8 +39,6 @@ def describe_error(error: BaseException | str) -> str:
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: " if error.filename else ""
         text += f"{error.strerror.lower()}."
-    elif isinstance(error, KeyError) and error.args:
-        text = str(error.args[0])
     elif hasattr(error, "worded"):
         text = error.worded(spell_option)
     for path, shown in DISPLAY_NAMES.items():
@@ -47,22 +48,22 @@ def describe_error(error: BaseException | str) -> str:
 
 
 def spell_option(parameter: str, value: Any) -> str:
-    """A parameter of the library as the option of the command that sets it; "" where none does.
+    """A parameter of the library as the option of the command that sets it; "" if none does.
 
     >>> spell_option("na", ["inf"]), spell_option("header", True), spell_option("format", ".csv")
     ('--na inf', '--header yes', '')
     >>> spell_option("read", {"a": "text"}), spell_option("read", {"a": "number .,"})
     ('--text a', '--number a=.,')
     """
+    if parameter in _ONLY_IN_PYTHON:
+        return ""
     if parameter == "read":
         ((name, how),) = value.items()
-        option = ("text", name) if how == "text" else ("number", f"{name}={how[7:]}")
-        return f"--{option[0]} {shlex.quote(option[1])}"
-    if parameter in ("columns", "format", "most_levels", "n_features"):
-        return ""
-    if isinstance(value, list):
+        parameter, _, notation = how.partition(" ")
+        value = shlex.quote(f"{name}={notation}" if notation else name)
+    elif isinstance(value, list):
         value = ",".join(map(shlex.quote, value))
-    if isinstance(value, bool):
+    elif isinstance(value, bool):
         value = ("no", "yes")[value]
     return f"--{parameter.replace('_', '-')} {value}"
 
@@ -75,14 +76,16 @@ def run_guarded(command: Any, tokens: Sequence[str]) -> int:
         if not debug:
             warnings.showwarning = _print_warning  # type: ignore[assignment]
         try:
-            code = command(tokens, **_AS_FUNCTION)
+            how = {"print_error": False, "exit_on_error": False, "result_action": "return_value"}
+            code = command(tokens, **how)
             sys.stdout.flush()
-            return int(code or OK)
-        except BrokenPipeError:
-            _silence_stdout()
+            return int(code or 0)
+        except BrokenPipeError:  # stdout leads nowhere now, so that the flush at exit does not fail
+            with suppress(OSError, ValueError, AttributeError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return UNREAD
-        except KeyboardInterrupt as stop:
-            _print(plain(f"Stopped. {stop}") if str(stop) else "Stopped; nothing was written.")
+        except KeyboardInterrupt:
+            _print("Stopped; nothing was written. With --checkpoint the same command resumes.")
             return INTERRUPTED
         except Exception as error:
             if debug:
@@ -101,27 +104,19 @@ def _code_and_text(error: Exception) -> tuple[int, str]:
         return USAGE, f"{text} See: {command} --help"
     if isinstance(error, UsageError | MissingExtra):
         return USAGE, text
-    if isinstance(error, ValueError | OSError | ArithmeticError):
-        return DATA, text
     if isinstance(error, MemoryError):
         return DATA, "there is not enough memory; fewer columns or --checkpoint DIR need less."
-    return DEFECT, f"{type(error).__name__}: {text} That is a defect; --debug shows where."
+    if isinstance(error, ValueError | OSError | ArithmeticError):
+        return DATA, text
+    return DEFECT, f"{type(error).__name__}: {text} This is a bug in adaline; see --debug."
 
 
 def _print_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
     """Print a warning that no command has collected as a line."""
-    if not issubclass(category, _NOISE):
+    if not issubclass(category, LIBRARIES_ONLY):
         _print(f"Warning: {describe_error(str(message))}")
 
 
 def _print(text: str) -> None:
-    try:
+    with suppress(OSError):  # nobody reads stderr either
         print(text, file=sys.stderr, flush=True)
-    except OSError:  # nobody reads stderr either
-        _silence_stdout()
-
-
-def _silence_stdout() -> None:
-    """Redirect stdout to nowhere, so that the flush at exit does not fail either."""
-    with suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

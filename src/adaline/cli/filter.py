@@ -1,11 +1,13 @@
 """`adaline filter`: take out of a recording what a reference of the noise explains.
 
-It filters as `adaline.filters.cancel` does, every channel by itself.
+It calls `adaline.filters.cancel` for every channel.
 """
 
 from __future__ import annotations
 
 import os
+import warnings
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -20,12 +22,40 @@ from adaline.cli.tables import require_writable
 from adaline.data import blocks
 from adaline.data.outputs import open_output
 from adaline.evaluation.words import name, number, plural
-from adaline.filters import WienerFilter, noise_filter, noise_reduction
+from adaline.filters import NoiseReduction, cancel, noise_filter
 from adaline.filters.cancelling import reference_delay
-from adaline.filters.signals import shifted
 
 COVERED = 0.99  # of the recording, at least, by the reference: the rest may be cut off
-MOST_BYTES = 2**32 - 2**10  # of samples in a wav file, whose header has 32 bits for the size
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class FilterOptions:
+    """Options of `adaline filter`.
+
+    Parameters
+    ----------
+    algorithm
+        auto is rls, and block above 512 weights. rls is cleanest, and its work grows with taps
+        squared; block suits thousands of taps; nlms, affine and lms are for comparison. wiener is
+        the best fixed filter: the cleanest if the noise path does not change.
+    taps
+        Past samples of the reference to use: as many as the echo of the noise is long.
+    eta
+        The step size; for rls the forgetting factor. By default rls remembers 30,000 samples (or
+        1,000 for each weight), or 1/20 of that if the noise path varies.
+    delay
+        Samples by which to delay the reference, negative to advance it; estimated by default.
+    passes
+        Passes over the recording; the last one is written. With 1 the beginning is as noisy as it
+        would be live.
+    """
+
+    algorithm: Literal["auto", "rls", "block", "nlms", "affine", "lms", "wiener"] = "auto"
+    taps: Count = 32
+    eta: float | None = None
+    delay: int | None = None
+    passes: Annotated[Count, Parameter(validator=Number(gte=1, lte=100))] = 2
 
 
 def filter(
@@ -34,54 +64,33 @@ def filter(
     *,
     reference: Annotated[str, Parameter(name=["--reference", "-r"])],
     out: Annotated[str, Parameter(name=["--out", "-o"])],
-    algorithm: Literal["auto", "rls", "block", "nlms", "affine", "lms", "wiener"] = "auto",
-    taps: Count = 32,
-    eta: float | None = None,
-    delay: int | None = None,
-    passes: Annotated[Count, Parameter(validator=Number(gte=1, lte=100))] = 2,
+    options: FilterOptions | None = None,
     common: Common | None = None,
 ) -> int:
-    """Take noise out of a recording (wav), given a reference of the noise alone.
+    """Remove noise from a recording (wav), given a reference of the noise alone.
 
-    What the reference explains is subtracted, and what is left is written. The reference must
-    not hold the signal that is to stay, or that is removed, too.
+    Subtracts everything that the reference explains. The reference must not contain the signal,
+    or that is removed, too.
 
     Parameters
     ----------
     recording
-        Signal and noise, a wav file; each channel is cleaned by itself.
+        Signal and noise, a wav file; each channel is filtered by itself.
     reference
-        What the noise comes from, a wav file of the same rate; several channels are used together.
+        The source of the noise, a wav file of the same rate; several channels are used together.
     out
-        Where to write what is left: 16 bits where the recording has 16 or 8, else floats.
-    algorithm
-        auto takes rls, and block above 512 weights. rls cleans best, and its work grows with taps
-        squared; block suits thousands of taps; nlms, affine and lms are for comparison. wiener is
-        the best fixed filter: the cleanest where the path of the noise does not change.
-    taps
-        How many samples of the reference's past are used: as long as the echo of the noise.
-    eta
-        The step size; for rls the share of the past to keep. If not given, rls remembers 30,000
-        samples (or 1,000 for each weight), or a twentieth of that if that does better.
-    delay
-        Samples by which to delay the reference, negative to advance it; estimated by default.
-    passes
-        How often the filter goes over the recording; the last pass is written. With 1 the beginning
-        is as noisy as it would be live.
+        The file to write: 16 bits if the recording has 16 or 8, else floats.
     """
-    answer, (base, ending) = Answer("filter", common), os.path.splitext(out)
+    answer, options = Answer("filter", common), options or FilterOptions()
+    taps, algorithm, delay = options.taps, options.algorithm, options.delay
     require_writable(out, recording, reference)
-    if ending.lower() not in (".wav", ".wave") and not out.startswith("/dev/"):
-        raise UsageError(f"--out {out}: sound is written as wav only; name it {base}.wav.")
-    if algorithm == "wiener" and eta is not None:
-        raise UsageError("--eta is the step size of adaptive filters; --algorithm wiener has none.")
-    passes = 1 if algorithm == "wiener" else passes
+    if not out.startswith("/dev/") and os.path.splitext(out)[1].lower() not in (".wav", ".wave"):
+        raise UsageError(f"--out {out}: sound is written as wav only; give a name ending in .wav.")
+    if algorithm == "wiener" and options.eta is not None:
+        raise UsageError("--eta is for adaptive filters; --algorithm wiener has none.")
     (primary, d), (noise, x) = _read_wav(recording), _read_wav(reference)
     if primary.rate != noise.rate:
-        raise ValueError(
-            f"{recording} has {primary.rate} samples a second and {reference} {noise.rate}; bring "
-            "both to one rate first."
-        )
+        raise ValueError(f"{recording} has {primary.rate} samples a second, not {noise.rate}.")
     n = min(len(d), len(x))
     lengths = f"{reference} has {number(len(x))} samples and {recording} {number(len(d))}"
     if n < COVERED * len(d):
@@ -91,51 +100,37 @@ def filter(
     d, x = d[:n], x[:n]
     if delay is None:
         delay = reference_delay(x, d[:, int(np.argmax(np.sum(d**2, axis=0)))], taps)
-    x = shifted(x, delay)
-    settings: dict[str, Any] = {"channels": x.shape[1], "level": float(np.sum(x**2)) / n}
-    given = (taps, algorithm, eta)
-    e, filters, reductions = np.empty_like(d), [], []
-    with Progress(answer.common, d.size * passes, doing="filtering") as progress:
+    e, results = np.empty_like(d), []
+    with Progress(answer.common, d.size, "filtering") as progress, warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = lambda message, *_: answer.warn(str(message))
         for c, channel in enumerate(np.ascontiguousarray(d.T)):
-            chosen = noise_filter(*given, **settings, heard=(x, channel), passes=passes)
-            for k in range(passes):
-                if k:
-                    chosen = noise_filter(*given, **settings, after=chosen)
-                e[:, c] = chosen.process(x, channel)[1]
-                progress((c * passes + k + 1) * n)
-            filters.append(chosen)
-            reductions.append(noise_reduction(channel, x, e[:, c], taps, start=n // 2))
-    clipped = _write_wav(out, primary, e)
-    gains = [_decibels(d, e), _decibels(d[n // 2 :], e[n // 2 :])]
-    words = [f"{'rose' if g < -0.05 else 'fell'} by {abs(g):.1f} dB" for g in gains]
-    answer.verdict(f"Wrote {out}: the power {words[0]}, and in the second half {words[1]}.")
-    made = " and ".join(dict.fromkeys(map(_describe_filter, filters)))
-    moved = f", reference {'delayed' if delay > 0 else 'advanced'} by {number(abs(delay))} samples"
-    answer.say(f"{made}, {plural(passes, 'pass')}{moved if delay else ''}.")
-    for c, reduction in enumerate(reductions):
-        of = f" of channel {c + 1}" if len(reductions) > 1 else ""
-        answer.say(f"In the second half{of}, {reduction}.")
+            how: dict[str, Any] = {"taps": taps, "algorithm": algorithm}
+            if options.eta is not None:
+                how = {"filter": noise_filter(x, channel, **how, eta=options.eta)}
+            results.append(cancel(channel, x, **how, delay=delay, passes=options.passes))
+            e[:, c] = results[c].e
+            progress((c + 1) * n)
+    clipped, gain = _write_wav(out, primary, e), _decibels(d[n // 2 :], e[n // 2 :])
+    change = f"{'rose' if gain < -0.05 else 'fell'} by {abs(gain):.1f} dB"
+    answer.verdict(f"Wrote {out}: the power {change} (second half).")
     if clipped:
-        answer.warn(f"{plural(clipped, 'sample', 'were')} beyond full scale and cut off.")
-    answer.warn(*_doubt(gains[1], reductions, taps))
-    return answer.finish(
-        algorithm=algorithm,
-        filter=repr(filters[0]),
-        taps=taps,
-        passes=passes,
-        samples=n,
-        channels=d.shape[1],
-        rate=primary.rate,
-        removed_db=gains[0],
-        removed_db_second_half=gains[1],
-        noise_reduction_db=min((r.db for r in reductions if np.isfinite(r.db)), default=None),
-        coherence_before=reductions[0].coherence_before,
-        coherence_after=reductions[0].coherence_after,
-        delay=delay,
-        worse=any(r.worse for r in reductions),
-        clipped=clipped,
-        out=out,
-    )
+        answer.warn(f"{plural(clipped, 'sample', 'were')} beyond full scale and clipped.")
+    if gain < 0.3 and not answer.warnings:
+        answer.warn("little was removed: is it the reference of this noise? Or use more --taps.")
+    if gain > 30.0:
+        answer.warn("nearly all was removed: does the reference contain the signal itself?")
+    for c, result in enumerate(results):
+        keys = ("noise_reduction_db", "coherence_before", "coherence_after")
+        db, before, after = (result.measures[key] for key in keys)
+        of = f" of channel {c + 1}" if len(results) > 1 else ""
+        answer.say(f"In the second half{of}, {NoiseReduction(db, False, before, after)}.")
+    moved = f", reference {'delayed' if delay > 0 else 'advanced'} by {number(abs(delay))} samples"
+    answer.say(f"Filter: {results[0].filter!r}{moved if delay else ''}.")
+    facts = asdict(options) | {"delay": delay, "filter": repr(results[0].filter), "samples": n}
+    facts |= {"channels": d.shape[1], "rate": primary.rate, "clipped": clipped, "out": out}
+    facts |= results[0].measures
+    return answer.finish(**facts | {"removed_db": _decibels(d, e), "removed_db_second_half": gain})
 
 
 def _read_wav(path: str) -> tuple[Any, Any]:
@@ -149,17 +144,16 @@ def _read_wav(path: str) -> tuple[Any, Any]:
 
 
 def _write_wav(path: str, like: Any, samples: Any) -> int:
-    """Write samples as 16 bits where the recording has no more; how many were cut off."""
+    """Write samples as 16 bits if the recording has no more; how many were clipped."""
     clipped, data = 0, samples.astype("<f4")
-    if like.matrix.dtype.kind != "f" and like.matrix.dtype.itemsize <= 2:
+    if like.content.dtype.kind != "f" and like.content.dtype.itemsize <= 2:
         scaled = np.rint(samples * 32768.0)
-        clipped = int(np.count_nonzero((scaled > 32767) | (scaled < -32768)))
         data = np.clip(scaled, -32768, 32767).astype("<i2")
-    if data.nbytes > MOST_BYTES:
+        clipped = int(np.count_nonzero(data != scaled))
+    if data.nbytes > 2**32 - 2**10:  # the header has 32 bits for the size
         raise ValueError(f"{path}: a wav file holds at most 4 GB; cut the recording.")
     with open_output(path) as file:
         wavfile.write(file, like.rate, data if data.shape[1] > 1 else data[:, 0])
-        file.flush()
     return clipped
 
 
@@ -168,32 +162,3 @@ def _decibels(before: Any, after: Any) -> float:
     if powers[0] <= 0:
         return 0.0
     return float(10 * np.log10(powers[0] / powers[1])) if powers[1] > 0 else float("inf")
-
-
-def _describe_filter(filter: Any) -> str:
-    words = f"{type(filter).__name__} with {number(filter.taps)} taps"
-    if isinstance(filter, WienerFilter):
-        return words
-    if not hasattr(filter, "forgetting"):
-        return f"{words} and a step size of {filter.eta:.3g}"
-    memory = "all" if filter.forgetting == 1.0 else number(round(1 / (1 - filter.forgetting)))
-    return f"{words} and a memory of {memory} samples"
-
-
-def _doubt(gain: float, reductions: list[Any], taps: int) -> list[str]:
-    """Warnings about the result, with advice."""
-    doubts = [r.advice(taps) for r in reductions if r.more_taps and not r.worse]
-    if any(r.worse for r in reductions):
-        doubts.append(
-            "more noise was added than removed: the filter followed the sound that is to stay, or "
-            "the path of the noise changed faster than it learns; take --algorithm auto without "
-            "--eta, or fewer --taps."
-        )
-    elif gain < 0.3:
-        doubts.append(
-            "little was removed: the reference may not be of this noise, may hold the sound that "
-            "is to stay alone, or may need more --taps."
-        )
-    if gain > 30.0:
-        doubts.append("nearly all was removed: does the reference hold the signal itself?")
-    return doubts

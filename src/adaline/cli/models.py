@@ -8,28 +8,32 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 import adaline
 from adaline.cli.errors import UsageError
 from adaline.cli.options import Reading, suggest
-from adaline.cli.printing import list_some
-from adaline.cli.tables import open_table
+from adaline.cli.printing import Progress, list_some
+from adaline.cli.tables import open_table, require_column
 from adaline.data import Encoding, Source, describe
 from adaline.data.sharing import column, labels
 from adaline.evaluation.quality import Quality, quality_for
 from adaline.evaluation.trial import Answers, answers
-from adaline.evaluation.words import name, number
+from adaline.evaluation.words import listed, name, number
+
+if TYPE_CHECKING:
+    from adaline.evaluation.trial import BaseEstimator
 
 Unknown = Literal["zeros", "refuse"]
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """An estimator, how columns become its numbers, and what its file says of both."""
+    """What a model file holds: an estimator, how columns become its numbers, and facts of both."""
 
     estimator: Any
     encoding: Encoding | None
@@ -40,60 +44,53 @@ class Model:
         value = self.about["metadata"].get(key)
         return value if isinstance(value, str) else None
 
-    def open_table(self, data: str, reading: Reading | None, more: Sequence[str]) -> Source:
-        """The rows of a file, with the columns that the model needs and some more."""
-        exposure = self.metadata("exposure")
+    def open_table(
+        self, data: str, reading: Reading | None, more: Sequence[str], option: str = "--target"
+    ) -> Source:
+        """The rows of a file, with the columns that the model needs and those of an option."""
         needed = [] if self.encoding is None else [entry.name for entry in self.encoding.inputs]
-        needed += [exposure] if exposure else []
-        source = open_table(data, reading, [*needed, *more] if self.encoding else None)
-        for wanted in needed:
-            if wanted not in source.names:
-                what = "the exposure" if wanted == exposure else "the column"
-                raise ValueError(
-                    f"{source.name}: the model needs {what} {wanted!r}; "
-                    f"{suggest(wanted, source.names)}"
-                )
+        needed += [exposure] if (exposure := self.metadata("exposure")) else []
+        wanted = {*needed, *more}
+        source = open_table(
+            data, reading, lambda names: wanted if self.encoding and wanted <= {*names} else names
+        )
+        if missing := [one for one in needed if one not in source.names]:
+            lead = f"{source.name}: the model needs the columns {listed(missing, quoted=True)}"
+            raise ValueError(f"{lead}; for {missing[0]!r}: {suggest(missing[0], source.names)}")
+        for one in more:
+            require_column(source, one, option)
         return source
 
     def encoding_for(self, source: Source, unknown: Unknown) -> tuple[Encoding, list[str]]:
-        """How the rows become numbers, and a sentence where words among numbers are gaps."""
+        """How the rows become numbers, and a sentence if words among numbers are gaps."""
         encoding = self.encoding
         if encoding is None:
-            names = getattr(self.estimator, "feature_names_in_", None)
-            if names is None:
-                names = [n for n in source.names if n != self.metadata("target")]
+            target = self.metadata("target")
+            plain = [column for column in source.names if column != target]
+            names = list(getattr(self.estimator, "feature_names_in_", plain))
             if len(names) != (p := int(self.estimator.n_features_in_)):
                 raise ValueError(
-                    f"{source.name}: there are {len(names)} columns, and the model was fitted on "
-                    f"{p} without names; give a file of these columns only."
+                    f"{source.name} has {len(names)} columns, and the model {p} without names."
                 )
             encoding = Encoding.learn(source, columns=[str(n) for n in names])
         encoding, strays = replace(encoding, unknown=unknown).forgiving(source)
         shown = list_some([f"{texts[0]!r} in {name(key)!r}" for key, texts in strays.items()])
-        text = f"No numbers, and taken as missing: {shown}; --unknown refuse stops at them."
+        text = f"text among numbers was treated as missing: {shown}; see --unknown refuse."
         return encoding, [text] if strays else []
 
 
-def read_model(path: str) -> tuple[Any, dict[str, Any]]:
-    """What a model file holds, and what it says of itself."""
+def load_model(path: str, to_predict: bool = True) -> Model:
+    """What a model file holds; refused if it predicts nothing."""
     if path == "-":
         raise UsageError("a model is read from a file; '-' is for data.")
     try:
-        return adaline.load(path), describe(path)
+        found, about = adaline.load(path), describe(path)
     except ValueError as error:
-        text = str(error)
-        raise ValueError(f"{path}: {text[0].lower()}{text[1:]}") from error
-
-
-def load_model(path: str) -> Model:
-    """The model of a file, to predict with."""
-    found, about = read_model(path)
+        raise ValueError(f"{path}: {str(error)[:1].lower()}{str(error)[1:]}") from error
     encoding = getattr(found, "encoding", None)
     estimator = found if encoding is None else found.model
-    if not hasattr(estimator, "predict") or not hasattr(estimator, "n_features_in_"):
-        raise UsageError(
-            f"{path} holds a {about['name']}, which predicts no rows; see: adaline info {path}"
-        )
+    if to_predict and not (hasattr(estimator, "predict") and hasattr(estimator, "n_features_in_")):
+        raise UsageError(f"{path} holds a {about['name']}, which predicts nothing.")
     return Model(estimator, encoding, about)
 
 
@@ -103,36 +100,29 @@ class Predictions:
 
     block: Any
     kept: NDArray[np.bool_]
-    X: Any = None  # of the rows kept; None where there are none
-    answers: Answers = field(default_factory=lambda: Answers(np.empty(0)))
-    exposures: Any = None  # of the rows kept
+    X: Any  # of the rows kept
+    answers: Answers | None  # None if there are none
+    exposures: Any = 1.0
 
 
 def predict_blocks(
     estimator: Any, encoding: Encoding, source: Source, exposure: str | None = None
 ) -> Iterator[Predictions]:
-    """Predictions block by block; times the exposure where a column has one."""
+    """Predictions block by block; times the exposure if a column has one."""
     for block in source:
-        keep, times = encoding.kept(block), None
+        keep, times = encoding.kept(block), np.ones(block.rows)
         if exposure is not None:
             times, missing = column(block, exposure)
-            is_text = times.dtype.kind == "O"
-            bad = ~missing & (is_text or ~((times > 0) & (times < np.inf)))
-            if bad.any():
-                i = int(np.argmax(bad))
-                raise ValueError(
-                    f"{source.name}: the exposure {exposure!r} is {times[i]} at {block.place(i)}; "
-                    "exposures are positive numbers."
-                )
+            if times.dtype.kind == "O" or not (times[~missing] > 0).all():
+                raise ValueError(f"{source.name}: {exposure!r} is an exposure, a positive number.")
             keep = ~missing if keep is None else keep & ~missing
         kept = np.ones(block.rows, dtype=bool) if keep is None else keep
         if not kept.any():
-            yield Predictions(block, kept)
+            yield Predictions(block, kept, None, None)
             continue
-        X = encoding.encode(block, keep)
+        X, times = encoding.encode(block, keep), times[kept]
         answer = answers(estimator, X)
-        if times is not None:
-            times = times[kept].astype(np.float64)
+        if exposure is not None:
             answer = replace(answer, predicted=answer.predicted * times)
         yield Predictions(block, kept, X, answer, times)
 
@@ -149,61 +139,50 @@ class Measured:
 
 
 def measure(
-    estimator: Any,
+    model: BaseEstimator,
     encoding: Encoding,
     source: Source,
     target: str,
-    *,
-    every: int = 0,
-    progress: Any,
+    progress: Progress,
     exposure: str | None = None,
+    every: int = 0,
 ) -> Measured:
     """Predictions against the target; every so many-th row is kept for a report, none with 0."""
-    measured, done = Measured(quality_for(estimator)), 0
-    X: list[Any] = []
-    y: list[Any] = []
-    for part in predict_blocks(estimator, encoding, source, exposure):
+    measured, X, y = Measured(quality_for(model)), list[Any](), list[Any]()
+    for part in predict_blocks(model, encoding, source, exposure):
         values, missing = column(part.block, target)
         known = ~missing[part.kept]
         measured.left_out += part.block.rows - int(known.sum())
         measured.unknown.update(encoding.unknown_in(part.block))
-        done += part.block.rows
-        progress(done)
-        if not known.any():
+        progress(progress.rows + part.block.rows)
+        if part.answers is None or not known.any():
             continue
-        truth = _truth(values[part.kept][known], estimator, target)
-        a = part.answers
+        truth, a = _truth(values[part.kept][known], model, target), part.answers
         log_p, scores = (None if v is None else v[known] for v in (a.log_p, a.scores))
         measured.quality.add(truth, a.predicted[known], log_p, scores)
         if every:
             X.append(part.X[known][::every])
             y.append(truth[::every])
-    if X and hasattr(X[0], "tocsr"):
-        from scipy import sparse
-
-        measured.X = sparse.vstack(X).tocsr()
-    elif X:
-        measured.X = np.concatenate(X)
-    measured.y = np.concatenate(y) if y else None
+    if X:
+        rows = sparse.vstack(X).tocsr() if sparse.issparse(X[0]) else np.concatenate(X)
+        measured.X, measured.y = rows, np.concatenate(y)
     return measured
 
 
-def _truth(values: NDArray[Any], estimator: Any, target: str) -> NDArray[Any]:
+def _truth(values: NDArray[Any], model: BaseEstimator, target: str) -> NDArray[Any]:
     """The target as the model knows it."""
-    classes = getattr(estimator, "classes_", None)
-    found = labels(values)
-    is_text = found.dtype.kind in "OU"
+    classes, truth = getattr(model, "classes_", None), labels(values)
+    is_text = truth.dtype.kind in "OU"
     if is_text != (classes is not None and classes.dtype.kind in "OU"):
-        known = "numbers" if classes is None else f"labels such as {name(classes[0])!r}"
         raise ValueError(
-            f"the target {name(target)!r} holds {'text ' * is_text}such as {name(found[0])!r}, and "
-            f"the model predicts {known}: text is no number."
+            f"the target {name(target)!r} has values such as {name(truth[0])!r}, and the model "
+            f"predicts {'numbers' if classes is None else name(classes[0])}: text is no number."
         )
-    return values.astype(np.float64) if classes is None else found
+    return values.astype(np.float64) if classes is None else truth
 
 
 def describe_unknown(counts: Mapping[str, int]) -> list[str]:
-    """A sentence where there are values that the model has never seen."""
+    """A sentence if there are values that the model has never seen."""
     shown = list_some([f"{number(count)} in {name(key)!r}" for key, count in counts.items()])
-    text = f"Values that the model has never seen: {shown}. They count as none of the levels that "
-    return [f"{text}were learned; --unknown refuse stops at them."] if counts else []
+    text = f"unknown categories: {shown}. They have no indicator; see --unknown refuse."
+    return [text] if counts else []

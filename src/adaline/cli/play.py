@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -21,26 +21,30 @@ def play(
     browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
     host: str = "127.0.0.1",
     token: str | None = None,
+    for_class: Annotated[bool, Parameter(name="--class", negative=())] = False,
     common: Common | None = None,
 ) -> int:
-    """A page to play with every learner, in a browser; for this machine only.
+    """Open an interactive page with every learner in a browser, for this machine only.
 
-    Click points, drop a CSV or a wav, and watch learners step by step, with what is proven about
-    the data beside them. Ends with Ctrl-C.
+    Click points, drop a CSV, and watch learners step by step, with what is proven about the data
+    beside them. Ctrl-C stops it.
 
     Parameters
     ----------
     state
         What stands behind the # of a link to a prepared board.
     port
-        By default 8765, or any free one where 8765 is taken.
+        By default 8765, or any free one if 8765 is taken.
     browser
         Whether to open a browser.
     host
-        The address to listen at. Another one than 127.0.0.1 or ::1 lets other machines in, and
+        The address to listen at. Any other than 127.0.0.1 or ::1 lets other machines in, and
         needs a --token.
     token
         The secret in the address, 16 characters or more; by default a random one.
+    for_class
+        Let students on the same network in, by one address with a short code. They have boards and
+        signals of their own, without files and commands.
     """
     answer = Answer("play", common)
 
@@ -48,13 +52,11 @@ def play(
         answer.verdict(text)
         answer.show()
 
-    def begun(address: str) -> None:
-        answer.finish(address=address)
-
+    begun = lambda address: answer.finish(address=address)  # noqa: E731
+    given: dict[str, Any] = {"host": host, "token": token, "browser": browser, "state": state}
     try:
-        serve(port, host=host, token=token, browser=browser, state=state, say=say, begun=begun)
+        serve(port, **given, for_class=for_class, say=say, begun=begun)
     except (OSError, ValueError) as error:
         raise UsageError(str(error)) from None
-    answer.say("\nStopped.")
-    answer.show()
+    say("\nStopped.")
     return 0

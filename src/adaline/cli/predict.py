@@ -1,11 +1,20 @@
-"""`adaline predict`: a model's predictions for the rows of a file."""
+"""`adaline predict`: a model's predictions for the rows of a file.
+
+`open_writer` writes tables as CSV, TSV, NDJSON or Parquet; a file appears whole or not.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import os
 import sys
 from collections import Counter
-from contextlib import nullcontext
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import numpy as np
 from cyclopts import Parameter
@@ -19,16 +28,55 @@ from adaline.cli.models import (
     load_model,
     predict_blocks,
 )
-from adaline.cli.options import Chance, Common, Data, ModelFile, Reading
-from adaline.cli.printing import Answer, Progress
-from adaline.cli.tables import describe_notes, require_column, require_writable
-from adaline.cli.writers import open_writer
+from adaline.cli.options import Chance, Common, Data, ModelFile, Reading, suggest
+from adaline.cli.printing import Answer, Progress, strict
+from adaline.cli.tables import describe_notes, require_writable
 from adaline.data import Encoding
+from adaline.data.outputs import open_output
 from adaline.data.sharing import column
 from adaline.evaluation.trial import answers
-from adaline.evaluation.words import number, plural
+from adaline.evaluation.words import number, plain, plural
 
-MOST_EXPLAINED = 1000  # columns; more would make a table that nobody reads
+if TYPE_CHECKING:
+    from adaline.evaluation.trial import BaseEstimator
+
+_FORMATS = {"csv": "csv", "tsv": "tsv", "tab": "tsv", "ndjson": "ndjson", "jsonl": "ndjson"}
+_FORMATS |= {"parquet": "parquet", "pq": "parquet"}
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # how formulas of spreadsheets begin
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class PredictOptions:
+    """Options of `adaline predict`.
+
+    Parameters
+    ----------
+    out
+        The file to write: .csv, .tsv, .ndjson or .parquet, or - for stdout (CSV).
+    keep
+        A column of the data to copy beside the predictions; may be given more than once.
+    interval
+        Add intervals, as columns low and high: of a new value (ridge, least-squares), of each
+        probability (logistic) or of the mean count (poisson).
+    level
+        The probability that an interval covers the value.
+    explain
+        Add the contribution of every column: base, from SIZE, ... add up to the prediction, or to
+        the score that decides.
+    disarm
+        Put an apostrophe before text that begins with =, +, - or @: formulas to a spreadsheet.
+    unknown
+        What to do with unknown categories: count them in a warning, or refuse them.
+    """
+
+    out: Annotated[str, Parameter(name=["--out", "-o"])] = "-"
+    keep: tuple[str, ...] = ()
+    interval: bool = False
+    level: Chance = 0.95
+    explain: bool = False
+    disarm: bool = False
+    unknown: Unknown = "zeros"
 
 
 def predict(
@@ -36,73 +84,41 @@ def predict(
     data: Data,
     /,
     *,
-    out: Annotated[str, Parameter(name=["--out", "-o"])] = "-",
-    keep: list[str] | None = None,
-    format: Literal["csv", "tsv", "ndjson", "parquet"] | None = None,
-    interval: bool = False,
-    level: Chance = 0.95,
-    explain: bool = False,
-    disarm: bool = False,
-    unknown: Unknown = "zeros",
+    options: PredictOptions | None = None,
     reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
     """Predict the rows of a file with a model that `adaline fit --out` wrote.
 
-    One row for each row of the file, in the same order: the prediction, and probabilities of
-    classes. Rows that the model leaves out for missing values have an empty prediction.
-
-    Parameters
-    ----------
-    out
-        Where to write: .csv, .tsv, .ndjson or .parquet, or - for stdout (CSV).
-    keep
-        A column of the data to copy beside the predictions; may be given more than once.
-    format
-        The format, where it does not follow from the name of the file.
-    interval
-        How far each prediction may be off, as columns low and high: of a new value (ridge,
-        least-squares), of each probability (logistic) or of the mean count (poisson).
-    level
-        Share of the cases that the interval covers.
-    explain
-        What every column contributes: columns base, from SIZE, ... that add up to the prediction,
-        or to the score that decides.
-    disarm
-        Put an apostrophe before text that begins with =, +, - or @: formulas to a spreadsheet.
-    unknown
-        What to do with text that the model has never seen: count it in a warning, or refuse it.
+    Writes one row for each row of the file, in the same order: the prediction, and probabilities of
+    classes. Rows that the model skips for missing values have an empty prediction.
     """
-    answer, keep = Answer("predict", common), keep or []
+    answer, options = Answer("predict", common), options or PredictOptions()
+    out, keep = options.out, options.keep
     require_writable(out, model, data)
     loaded = load_model(model)
-    source = loaded.open_table(data, reading, keep)
-    for wanted in keep:
-        require_column(source, wanted, "--keep")
-    encoding, doubts = loaded.encoding_for(source, unknown)
+    source = loaded.open_table(data, reading, keep, "--keep")
+    encoding, doubts = loaded.encoding_for(source, options.unknown)
     source = encoding.prepare(source, as_written=True)
-    exposure, estimator = loaded.metadata("exposure"), loaded.estimator
-    settings = (level if interval else None, explain)
+    estimator = loaded.estimator
     # Asked of a row of zeros, so that what a model cannot say is refused before the work.
     zeros = np.zeros((1, estimator.n_features_in_))
     example = Predictions(None, np.ones(1, bool), zeros, answers(estimator, zeros))
-    heads, explained = make_columns(estimator, encoding, example, *settings)
+    heads = list(make_columns(estimator, encoding, example, options))
     names = [*keep, *heads]
     if len(set(names)) < len(names):
         raise UsageError("--keep names a column twice, or one with the name of a column written.")
     blank, strange, cells = 0, Counter[str](), list[Any]()
     to_json = answer.common.json and out == "-"
     with (
-        nullcontext() if to_json else open_writer(out, names, format, disarm) as writer,
+        nullcontext() if to_json else open_writer(out, names, options.disarm) as writer,
         Progress(answer.common, source.rows or source.about) as progress,
     ):
-        for part in predict_blocks(estimator, encoding, source, exposure):
+        for part in predict_blocks(estimator, encoding, source, loaded.metadata("exposure")):
             as_text = writer is None or writer.is_text
             made = [_copy(part, wanted, as_text) for wanted in keep]
-            values = dict.fromkeys(heads, np.empty(0))
-            if part.X is not None:
-                values = make_columns(estimator, encoding, part, *settings)[0]
-            made += [_spread(part.kept, values[head]) for head in heads]
+            values = make_columns(estimator, encoding, part, options)
+            made += [_spread(part.kept, values.get(head)) for head in heads]
             if writer is None:
                 cells += zip(*made, strict=True)
             else:
@@ -116,78 +132,48 @@ def predict(
             print(f"Warning: {text}", file=sys.stderr)
         return answer.finish(columns=names, rows=cells, count=len(cells)) if to_json else 0
     answer.verdict(f"Wrote {number(progress.rows)} predictions: {out}")
-    for line in explained:
-        answer.say(line)
-    describe_notes(source, answer)
     if blank:
         doubts.append(f"{plural(blank, 'row', 'have')} missing values and no prediction.")
-    if writer is not None and writer.formulas and not disarm:
+    if writer is not None and writer.formulas and not options.disarm:
         doubts.append(
             f"{number(writer.formulas)} cells of text begin with =, +, - or @, and a spreadsheet "
             "would run them as formulas; --disarm puts an apostrophe before them."
         )
     answer.warn(*doubts)
-    notes = list(source.notes)
-    return answer.finish(
-        rows=progress.rows, without_prediction=blank, unknown=strange, notes=notes, out=out
-    )
+    describe_notes(source, answer)
+    facts: dict[str, Any] = {"unknown": strange, "notes": list(source.notes), "out": out}
+    return answer.finish(rows=progress.rows, without_prediction=blank, **facts)
 
 
 def make_columns(
-    model: Any, encoding: Encoding, part: Predictions, level: float | None, explain: bool
-) -> tuple[dict[str, Any], list[str]]:
-    """Columns by name, of the rows that were kept, and sentences on how to read them."""
+    model: BaseEstimator, encoding: Encoding, part: Predictions, options: PredictOptions
+) -> dict[str, Any]:
+    """Columns by name, of the rows that were kept."""
+    if part.answers is None:
+        return {}
     classes = model.classes_.tolist() if hasattr(model, "classes_") else []
-    columns, notes = {"prediction": part.answers.predicted}, []
+    columns = {"prediction": part.answers.predicted}
     if part.answers.log_p is not None:
         chances = np.exp(part.answers.log_p.T)
         columns |= {f"p({label})": p for label, p in zip(classes, chances, strict=True)}
-    if level is not None:
-        found = adaline.interval(model, part.X, level)
-        times = 1.0 if part.exposures is None else part.exposures
+    if options.interval:
+        found = adaline.interval(model, part.X, options.level)
         ends = {"low": found.low, "high": found.high}
         for k, label in enumerate(classes):
             columns |= {f"p({label}) {end}": values[:, k] for end, values in ends.items()}
         if not classes:
-            columns |= {end: values * times for end, values in ends.items()}
-        share = f"{level:.4g} of all cases, if the model fits."
-        notes.append(f"low and high hold {found.of} in {share}")
-    if explain:
-        more, text = _contributions(model, encoding, part)
-        columns, notes = columns | more, notes + text
-    return columns, notes
-
-
-def _contributions(
-    model: Any, encoding: Encoding, part: Predictions
-) -> tuple[dict[str, Any], list[str]]:
-    names = [name for name, _ in encoding.groups()]
-    if len(names) > MOST_EXPLAINED:
-        raise UsageError(
-            f"--explain would write {len(names):,} columns; it explains models of at most "
-            f"{MOST_EXPLAINED:,}."
-        )
-    found = adaline.explain(model, part.X, encoding=encoding)
-    is_scored = found.of != "the prediction"
-    columns = {"score": found.score} if is_scored else {}
-    columns |= {} if found.against is None else {"against": found.against}
-    parts = zip(names, found.parts.T, strict=True)
-    columns |= {"base": found.base} | {f"from {name}": values for name, values in parts}
-    row = "an average row" if found.is_about_the_average else "a row of zeros"
-    sum_of = "score" if is_scored else "prediction"
-    notes = [f"base (the {sum_of} of {row}) and the columns after it add up to {sum_of}."]
-    if found.against is not None:
-        notes.append("score is that of the predicted class less that of the class in `against`.")
-    elif hasattr(model, "classes_"):
-        second, first = model.classes_[1], model.classes_[0]
-        notes.append(f"A positive score speaks for {second}, a negative one for {first}.")
-    elif is_scored:
-        notes.append("score is the logarithm of the prediction (at exposure 1).")
-    return columns, notes
+            columns |= {end: values * part.exposures for end, values in ends.items()}
+    if options.explain:
+        why = adaline.explain(model, part.X, encoding=encoding)
+        columns |= {"score": why.score} if why.of != "the prediction" else {}
+        columns |= {"against": why.against} if why.against is not None else {}
+        parts = zip(why.names, why.parts.T, strict=True)
+        columns |= {"base": why.base} | {f"from {name}": values for name, values in parts}
+    return columns
 
 
 def _copy(part: Predictions, wanted: str, as_text: bool) -> list[Any]:
-    """A column of the data, None where a value is missing; in text 3 is not written as 3.0."""
+    """A column of the data, None if a value is missing; in text 3 is not written as 3.0."""
     values, gone = column(part.block, wanted)
     return [
         None if g else int(v) if as_text and isinstance(v, float) and v.is_integer() else v
@@ -197,9 +183,90 @@ def _copy(part: Predictions, wanted: str, as_text: bool) -> list[Any]:
 
 def _spread(kept: Any, values: Any) -> list[Any]:
     """Values at the rows that were kept, None at the others."""
-    if kept.all():
-        return list(values.tolist())
-    cells: list[Any] = [None] * len(kept)
-    for place, value in zip(np.flatnonzero(kept).tolist(), values.tolist(), strict=False):
-        cells[place] = value
-    return cells
+    rest = iter([] if values is None else values.tolist())
+    return [next(rest) if is_kept else None for is_kept in kept.tolist()]
+
+
+@contextmanager
+def open_writer(path: str, names: Sequence[str], disarm: bool = False) -> Iterator[TableWriter]:
+    """Write a table to a file of this name, or to stdout for "-"; nothing on an error."""
+    ending = os.path.splitext(path)[1].lstrip(".").lower()
+    format = "csv" if path == "-" else _FORMATS.get(ending)
+    if format is None:
+        raise UsageError(f"--out {path!r}: unknown ending; {suggest(ending, _FORMATS)}")
+    with nullcontext(open_stdout()) if path == "-" else open_output(path) as output:
+        text: Any = output
+        if path != "-" and format != "parquet":
+            text = io.TextIOWrapper(output, encoding="utf-8", newline="")
+        writer = TableWriter(text, names, format, disarm)
+        yield writer
+        writer.close()
+        if text is not output:
+            text.detach()
+
+
+class TableWriter:
+    """Blocks of columns into an open file; None is a missing value.
+
+    Text in CSV and TSV that a spreadsheet would run as a formula is counted in `formulas`, and gets
+    an apostrophe before it with `disarm`. A terminal is shown control characters, not sent them.
+    """
+
+    def __init__(self, file: Any, names: Sequence[str], format: str, disarm: bool) -> None:
+        self.names, self.format, self.disarm = list(names), format, disarm
+        self.is_text, self.formulas = format != "parquet", 0
+        self._file, self._parquet = file, cast(Any, None)
+        self._on_terminal = self.is_text and file.isatty()
+        separator = "\t" if format == "tsv" else ","
+        self._csv: Any = csv.writer(file, delimiter=separator, lineterminator="\n")
+        if format in ("csv", "tsv"):
+            self._csv.writerow(map(self._make_harmless, self.names))
+
+    def write(self, columns: Sequence[Sequence[Any]]) -> None:
+        """Write the next rows, given as a list for each column."""
+        if self.format == "parquet":
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+
+            table = pa.table(dict(zip(self.names, map(pa.array, columns), strict=True)))
+            if self._parquet is None:  # the first rows decide the types
+                self._parquet = pq.ParquetWriter(self._file, table.schema)
+            self._parquet.write_table(table.cast(self._parquet.schema))
+        elif self.format == "ndjson":
+            for row in zip(*columns, strict=True):
+                cells = strict(dict(zip(self.names, row, strict=True)))
+                self._file.write(f"{json.dumps(cells, allow_nan=False)}\n")
+        else:
+            rows = zip(*columns, strict=True)
+            self._csv.writerows(map(self._make_harmless, row) for row in rows)
+
+    def close(self) -> None:
+        """Write what comes after the last rows."""
+        if self.format == "parquet" and self._parquet is None:
+            self.write([[] for _ in self.names])
+        if self._parquet is not None:
+            self._parquet.close()
+        self._file.flush()
+
+    def _make_harmless(self, value: Any) -> Any:
+        """A cell whose text is no formula and no control sequence; numbers stay as they are."""
+        if not isinstance(value, str):
+            return value
+        if value.startswith(_FORMULAS) and not _is_number(value):
+            self.formulas += 1
+            value = f"'{value}" if self.disarm else value
+        return plain(value, most=len(value) * 10) if self._on_terminal else value
+
+
+def _is_number(text: str) -> bool:
+    with suppress(ValueError):
+        float(text)
+        return True
+    return False
+
+
+def open_stdout() -> Any:
+    """stdout, in UTF-8 unless it is a terminal: a pipe gets the bytes that --out writes."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
+        sys.stdout.reconfigure(encoding="utf-8", errors=sys.stdout.errors)
+    return sys.stdout

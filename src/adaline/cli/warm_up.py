@@ -11,10 +11,10 @@ from adaline.cli.printing import Answer
 
 
 def warm_up(*, common: Common | None = None) -> int:
-    """Compile the loops of learners and filters now, so that no first call has to wait.
+    """Compile the loops of learners and filters now, for containers and class rooms.
 
-    For containers and class rooms. Compiled code is kept where NUMBA_CACHE_DIR says, else beside
-    the sources of adaline, or in the user's cache folder.
+    The machine code is cached in NUMBA_CACHE_DIR, or else next to the sources of adaline or in your
+    cache folder.
     """
     import numpy as np
     from scipy import sparse
@@ -30,5 +30,5 @@ def warm_up(*, common: Common | None = None) -> int:
                 with suppress(TypeError, ValueError):  # or complex signals
                     kind(**kind._example).process(signal, signal)
     answer = Answer("warm-up", common)
-    answer.verdict("Ready: compiled code is kept.")
+    answer.verdict("Ready: the compiled code is cached.")
     return answer.finish()

@@ -13,6 +13,7 @@ _HOME = {
     "Block": "adaline.data.reading.source",
     "ColumnOptions": "adaline.data.columns.options",
     "Encoding": "adaline.data.columns.encoding",
+    "FitOptions": "adaline.data.fitting.fit",
     "Prepared": "adaline.data.storing.model_files",
     "Source": "adaline.data.reading.source",
     "blocks": "adaline.data.reading.blocks",
@@ -23,7 +24,7 @@ _HOME = {
     "load": "adaline.data.storing.model_files",
     "Table": "adaline.data.tables",
     "table": "adaline.data.tables",
-    "workers": "adaline.distributed.executor",
+    "workers": "adaline.distributed.clusters",
     "Look": "adaline.data.columns.look",
     "look": "adaline.data.columns.look",
     "save": "adaline.data.storing.model_files",
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from adaline.data.columns.look import look as look
     from adaline.data.columns.options import ColumnOptions as ColumnOptions
     from adaline.data.exporting.export import export as export
+    from adaline.data.fitting.fit import FitOptions as FitOptions
     from adaline.data.fitting.fit import fit as fit
     from adaline.data.reading.blocks import blocks as blocks
     from adaline.data.reading.source import Block as Block
@@ -50,4 +52,4 @@ if TYPE_CHECKING:
     from adaline.data.tables import Table as Table
     from adaline.data.tables import table as table
     from adaline.distributed.clusters import cluster as cluster
-    from adaline.distributed.executor import workers as workers
+    from adaline.distributed.clusters import workers as workers

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import re
 import secrets
 import shutil
 import stat
@@ -22,26 +21,17 @@ from typing import IO
 from adaline.errors import ModelFileError
 
 LIMIT = 2**32  # bytes of a file that is read, unless the caller says otherwise
-MOST_LINKS = 40  # followed, as many as Linux does
-# Names of files that this process has open already: a rename would take them from whoever reads.
-_OPEN_ALREADY = re.compile(r"/dev/(fd/.*|stdin|stdout|stderr)|/proc/[^/]+(/task/\d+)?/fd/.*")
 _Path = str | os.PathLike[str]
 
 
 @contextlib.contextmanager
-def open_output(path: _Path, previous: _Path | None = None) -> Iterator[IO[bytes]]:
+def open_output(path: _Path) -> Iterator[IO[bytes]]:
     """Bytes into a file that appears complete when the block ends, or stays as it was on an error.
 
     An existing file keeps its mode, and a new one has what the umask leaves. A link stays a link:
     the file that it leads to is written. A pipe, a terminal or another character device is never
     replaced: all bytes are sent into it when the block ends, none on an error. Directories,
     sockets and disks are refused, and so are files that may not be written to.
-
-    Parameters
-    ----------
-    path : str or path
-    previous : str or path, optional
-        A second name in the same directory, under which the file that was there before is kept.
 
     Examples
     --------
@@ -71,11 +61,11 @@ def open_output(path: _Path, previous: _Path | None = None) -> Iterator[IO[bytes
         with os.fdopen(handle, "w+b") as file:
             yield file
             file.flush()
-            if existing:
-                _copy_rights(existing, handle)
+            if existing and os.name == "posix":
+                mode, own = stat.S_IMODE(existing.st_mode), os.fstat(handle)
+                # The rights of a group are not those of another group.
+                os.fchmod(handle, mode if own.st_gid == existing.st_gid else mode & 0o707)
             os.fsync(handle)
-        if previous is not None and target.exists():
-            os.replace(target, previous)  # a crash now leaves the previous file
         with _naming(path):  # Windows replaces no file that another program holds open
             os.replace(temporary, target)
     finally:
@@ -99,9 +89,9 @@ def _naming(path: _Path) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, os.fspath(path)) from None
 
 
-def write_atomically(path: _Path, data: bytes, *, previous: _Path | None = None) -> None:
+def write_atomically(path: _Path, data: bytes) -> None:
     """Write a file such that a crash leaves the old one or the new one; see `open_output`."""
-    with open_output(path, previous) as file:
+    with open_output(path) as file:
         file.write(data)
 
 
@@ -131,26 +121,9 @@ def _writable_status(path: str) -> os.stat_result | None:
 
 
 def _is_open_already(path: str) -> bool:
-    """Whether a path leads through `/dev/stdout` and the like."""
-    for _ in range(MOST_LINKS):
-        path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-        if _OPEN_ALREADY.fullmatch(path) or not os.path.islink(path):
-            break
-        path = os.path.join(os.path.dirname(path), os.readlink(path))
-    return _OPEN_ALREADY.fullmatch(path) is not None
-
-
-def _copy_rights(existing: os.stat_result, handle: int) -> None:
-    """Owner, group and mode of the file that was there, as far as the system allows."""
-    if os.name != "posix":
-        return
-    mode, own = stat.S_IMODE(existing.st_mode), os.fstat(handle)
-    if (own.st_uid, own.st_gid) != (existing.st_uid, existing.st_gid):
-        try:
-            os.fchown(handle, existing.st_uid, existing.st_gid)
-        except OSError:  # another group may do no more than everybody may
-            mode = mode & 0o707 | (mode & 0o007) << 3
-    os.fchmod(handle, mode)
+    """Whether it is `/dev/stdout` and the like, or a link to it: a file that somebody reads now."""
+    target = os.readlink(path) if os.path.islink(path) else path
+    return os.path.join(os.path.dirname(path), target).startswith(("/dev/", "/proc/"))
 
 
 def read_file(path: _Path, *, limit: int = LIMIT) -> bytes:
@@ -161,9 +134,9 @@ def read_file(path: _Path, *, limit: int = LIMIT) -> bytes:
     status = os.fstat(handle)
     if not stat.S_ISREG(status.st_mode):
         os.close(handle)
-        what = "is not a regular file; copy what it gives to a file first"
-        what = "is a directory, not a file" if stat.S_ISDIR(status.st_mode) else what
-        raise ModelFileError(f"{os.fspath(path)!r} {what}.")
+        what = "not a regular file; copy what it gives to a file first"
+        what = "a directory, not a file" if stat.S_ISDIR(status.st_mode) else what
+        raise ModelFileError(f"{os.fspath(path)!r} is {what}.")
     with os.fdopen(handle, "rb") as file:
         refuse_large(status.st_size, limit)
         data = file.read(limit + 1)

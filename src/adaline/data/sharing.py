@@ -36,36 +36,29 @@ class Share(Derived):
         self.about = None if every is None else int(every * (share if out else 1.0 - share))
 
     def read(self, piece: Any) -> Block:
-        """The rows of a piece that are ours."""
         return self._ours(self.source.read(piece), piece.index)
 
     def slices(self, piece: Any) -> Iterator[Block]:
         """Our rows of each slice, the same as of the whole piece; shares of classes need it all."""
-        if self.by is not None:
-            yield self.read(piece)
-            return
         start = 0
-        for block in self.source.slices(piece):
+        for block in self.source.slices(piece) if self.by is None else [self.source.read(piece)]:
             yield self._ours(block, piece.index, start)
             start += block.rows
 
     def _ours(self, block: Block, piece: int, start: int = 0) -> Block:
         drawn = held_out(piece, start + block.rows, self.seed, self.share)[start:]
         if self.by is not None and block.rows:
-            values, missing = column(block, self.by)
-            values = values.astype(str) if values.dtype.kind == "O" else values
-            if not missing.any() and len(np.unique(values)) <= MOST_CLASSES:
+            target = column_of(block, self.by)  # text as the places of its levels, in their order
+            if missing_in(target) is None and len(np.unique(target.values)) <= MOST_CLASSES:
                 places = np.arange(block.rows) + (piece << 32)
-                drawn = share_out(values, self.share, places=places, seed=self.seed)
+                drawn = share_out(target.values, self.share, places=places, seed=self.seed)
         return block.kept(drawn if self.out else ~drawn)
 
     def head(self) -> Block:
-        """Those of the first piece."""
         return self.read(next(iter(self.descriptors())))
 
     @property
     def fingerprint(self) -> str:
-        """Of the source and of how it is shared out."""
         return f"{self.source.fingerprint} {self.seed} {self.share!r} {self.out} {self.by}"
 
 
@@ -77,7 +70,6 @@ class Spread(Derived):
         self.most, self.rows = most, None
 
     def descriptors(self) -> Iterable[Any]:
-        """Some of the pieces of the source."""
         pieces = list(self.source.descriptors())
         n = min(len(pieces), self.most)
         return [pieces[k * len(pieces) // n] for k in range(n)]
@@ -123,11 +115,10 @@ def _mix(x: Any, places: Any = 0) -> Any:
 
 def column(block: Block, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Values of a column, text as str, and which are missing."""
-    found = column_of(block, name)
-    missing = missing_in(found)
-    values = np.asarray(found.values)
-    if found.kind == "text":
-        values = np.array(found.levels or ("",), dtype=object)[values]
+    own = column_of(block, name)
+    values, missing = np.asarray(own.values), missing_in(own)
+    if own.kind == "text":
+        values = np.array(own.levels or ("",), dtype=object)[values]
     return values, np.zeros(block.rows, dtype=bool) if missing is None else missing
 
 

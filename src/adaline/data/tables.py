@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,17 +11,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adaline.data.columns.encoding import Encoding
+from adaline.data.columns.look import study
 from adaline.data.columns.options import ColumnOptions
-from adaline.data.columns.study import study
-from adaline.data.fitting.fit import counted_rows as counted_rows
+from adaline.data.fitting.chunks import Reader
 from adaline.data.reading.blocks import blocks
-from adaline.data.reading.checks import check_number, check_text, check_truth, check_whole
-from adaline.data.reading.scratch import SCRATCH as SCRATCH
-from adaline.data.reading.scratch import kept_in as kept_in
 from adaline.data.reading.source import Source, place_of
+from adaline.data.reading.text_files import SCRATCH as SCRATCH
+from adaline.data.reading.text_files import kept_in as kept_in
 from adaline.data.sharing import Share, column, labels
 from adaline.errors import DataError
-from adaline.parameters import weights_of
+from adaline.estimators.labels import weights_by_class
+from adaline.parameters import FLAG, count, number, text, weights_of
 from adaline.results import Result
 
 
@@ -82,12 +81,23 @@ class Table(Result):
 
         `in_order` reads dates and numbers as such, so that they sort, however they are written.
         """
-        check_text("name", name, "the name of a column")
-        check_truth("in_order", in_order)
-        place_of(name, self.learned.names, self.learned.name, "column")
-        return columns_beside(
-            self.learned, self.encoding, self.target, {name: name}, name if in_order else None
-        )[name]
+        text("the name of a column")("name", name)
+        FLAG("in_order", in_order)
+        source, parts = self.learned, []
+        place_of(name, source.names, source.name, "column")
+        if in_order:
+            options = ColumnOptions(columns=[name], missing="auto")
+            source = study(source, options).encoding.prepare(source)
+        for block in source:
+            keep = self.encoding.kept(block, self.target)
+            values, missing = column(block if keep is None else block.kept(keep), name)
+            if missing.any():
+                raise DataError(
+                    f"{name!r} is missing in {int(missing.sum())} of {len(missing)} rows; fill it "
+                    "in, or leave these rows out of the file."
+                )
+            parts.append(values)
+        return np.concatenate(parts)
 
     def weights(self, name: str | None = None, *, balanced: bool = False) -> Any:
         """Weights of the rows to learn from, for `fit(X, y, sample_weight=...)`.
@@ -99,20 +109,24 @@ class Table(Result):
         balanced : bool
             Whether every class is to have the same weight in all.
         """
-        check_truth("balanced", balanced)
-        given = None if name is None else self.column(name)
-        omega = row_weights(self.y, given, name, balanced)
-        return np.ones(len(self.y)) if omega is None else omega
+        FLAG("balanced", balanced)
+        what, given = f"the column of weights {name!r}", None if name is None else self.column(name)
+        if given is not None and given.dtype.kind == "O":
+            raise DataError(f"{what} holds text such as {given[0][:40]!r}; expected numbers.")
+        classes, codes = np.unique(self.y, return_inverse=True)
+        omega = weights_of(what, given, len(codes))
+        omega = weights_by_class("balanced" if balanced else None, classes, codes, omega)
+        return np.ones(len(codes)) if omega is None else omega
 
     @cached_property
     def _learned(self) -> tuple[Any, NDArray[Any], int]:
-        return gathered(self.learned, self.encoding, self.target)
+        return gather(self.learned, self.encoding, self.target)
 
     @cached_property
     def _held_out(self) -> tuple[Any, NDArray[Any], int]:
         if self.held_out is None:
             raise ValueError("no rows are held out; give table(..., share=0.2).")
-        return gathered(self.held_out, self.encoding, self.target)
+        return gather(self.held_out, self.encoding, self.target)
 
 
 def table(
@@ -163,17 +177,15 @@ def table(
     >>> round(Ridge(alpha=0.0).fit(rows.X, rows.y).score(rows.X_held_out, rows.y_held_out), 3)
     1.0
     """
-    check_text("target", target, "the name of the column to learn")
-    check_number("share", share, 0.0)
-    if not share < 1:
-        raise ValueError(f"share is {share!r}; expected a share of the rows, from 0 to below 1.")
-    check_whole("seed", seed, -(2**63))
-    check_truth("stratified", stratified)
+    text("the name of the column to learn")("target", target)
+    number(0.0, 1.0, below=True)("share", share)
+    count(-(2**63))("seed", seed)
+    FLAG("stratified", stratified)
     rows = blocks(source)
     place_of(target, rows.names, rows.name, "target column")
     if encoding is None:
         options = ColumnOptions.of(options, target, given, missing="auto", unknown="zeros")
-        encoding = Encoding.of(study(rows, options))
+        encoding = study(rows, options).encoding
     rows = encoding.prepare(rows)
     if not share:
         return Table(target, encoding, rows)
@@ -182,86 +194,27 @@ def table(
     return Table(target, encoding.with_means(learned), learned, Share(rows, seed, share, True, by))
 
 
-def gathered(
-    source: Source, encoding: Encoding, target: str, *, counts: bool = False
-) -> tuple[Any, NDArray[Any], int]:
-    """X, the target's values and the number of rows left out; counts must not be negative."""
-    X: list[Any] = []
-    y: list[Any] = []
-    left_out = 0
+def gather(source: Source, encoding: Encoding, target: str) -> tuple[Any, NDArray[Any], int]:
+    """X, the target's values, and the number of rows left out."""
+    X, y, rows, reader = [], [], 0, Reader(encoding.names, target, source.name, encoding)
     for block in source:
-        keep = encoding.kept(block, target)
-        values, missing = column(block, target)
-        if keep is None and missing.any():
-            at = block.place(int(np.argmax(missing)))
-            raise DataError(
-                f"the target {target!r} is missing at {at} ({int(missing.sum())} in this block)",
-                ("missing", "drop", "leaves those rows out"),
-            )
-        negative = counts and values.dtype.kind != "O" and (values < 0) & ~missing
-        if np.any(negative):
-            i = int(np.argmax(negative))
-            raise DataError(
-                f"{source.name}: the target {target!r} is {values[i]:g} at {block.place(i)}; "
-                "counts are not negative; correct it or leave that row out."
-            )
-        left_out += 0 if keep is None else int((~keep).sum())
+        keep, values, levels = reader.targets(block)
+        rows += block.rows
         X.append(encoding.encode(block, keep))
-        y.append(values if keep is None else values[keep])
-    if not sum(map(len, y)):
+        y.append(values if levels is None else levels.take(values))
+    taken = sum(map(len, y))
+    if not taken:
         raise DataError(f"{source.name}: no rows are left to learn from.")
-    rows = sparse.vstack(X).tocsr() if sparse.issparse(X[0]) else np.concatenate(X)
-    return rows, np.concatenate(y), left_out
+    every = sparse.vstack(X).tocsr() if sparse.issparse(X[0]) else np.concatenate(X)
+    return every, np.concatenate(y), rows - taken
 
 
-def columns_beside(
-    source: Source,
-    encoding: Encoding,
-    target: str,
-    wanted: Mapping[str, str],
-    in_order: str | None = None,
-) -> dict[str, NDArray[Any]]:
-    """Columns that are no inputs, of the rows that are learned from; keys say what they are."""
-    if in_order is not None:  # dates in their order, however they are written
-        options = ColumnOptions(columns=[in_order], missing="auto")
-        source = Encoding.of(study(source, options)).prepare(source)
-    parts: dict[str, list[NDArray[Any]]] = {option: [] for option in wanted}
-    for block in source:
-        keep = encoding.kept(block, target)
-        for option, name in wanted.items():
-            values, missing = column(block, name)
-            if keep is not None:
-                values, missing = values[keep], missing[keep]
-            if missing.any():
-                called = repr(name) if option == name else f"{option} {name!r}"
-                raise DataError(
-                    f"{called} is missing in {int(missing.sum())} of {len(missing)} rows; "
-                    "fill it in, or leave these rows out of the file."
-                )
-            parts[option].append(values)
-    return {option: np.concatenate(values) for option, values in parts.items()}
-
-
-def row_weights(
-    y: NDArray[Any], given: NDArray[Any] | None, name: str | None, balanced: bool
-) -> NDArray[np.float64] | None:
-    """Weights of rows, or None if all count the same; `name` is the column of those given.
-
-    Balanced: every class gets the same weight in all, and the weights sum to the number of rows.
-
-    >>> row_weights(np.array(["a", "b", "b", "b"]), None, None, True).round(3)
-    array([2.   , 0.667, 0.667, 0.667])
-    """
-    called = f"the column of weights {name!r}"
-    if given is not None and given.dtype.kind == "O":
-        raise DataError(f"{called} holds text such as {str(given[0])[:40]!r}; expected numbers.")
-    omega = weights_of(called, given, len(y))
-    if not balanced:
-        return omega
-    omega = np.ones(len(y)) if omega is None else omega
-    classes, places = np.unique(y, return_inverse=True)
-    totals = np.bincount(places, weights=omega)
-    if not totals.all():
-        empty = str(classes[int(np.argmin(totals))])
-        raise DataError(f"balanced: the class {empty!r} has no weight; leave its rows out.")
-    return np.asarray(omega * (omega.sum() / len(classes) / totals)[places])
+def counted_rows(
+    source: Source, encoding: Encoding, target: str, exposure: str | None, loss: Any
+) -> Any:
+    """X, the targets and the logarithms of the exposures, of a source that fits in memory."""
+    reader = Reader(encoding.names, target, source.name, encoding, exposure, loss)
+    chunks = [reader.read(block) for block in source]
+    return tuple(
+        np.concatenate([getattr(c, part) for c in chunks]) for part in ("X", "y", "offset")
+    )

@@ -1,27 +1,37 @@
-"""`cluster`: a client of a Dask cluster from its address; `adaline --cluster` uses it."""
+"""`cluster`, a client of a Dask cluster from its address, and `Workers`, which sum on it.
+
+`Workers` is an executor of `mapreduce` that sends branches of the merge tree. A task is a pure
+function of descriptors that lead back to the files, so a worker that dies takes nothing with it,
+and Dask computes its tasks again elsewhere; a silent worker is dropped after Dask's
+`scheduler.worker-ttl`. Results are taken in the order of the descriptors, and few tasks are pending
+at a time, which bounds the memory of this process. `adaline --cluster`, `data.fit`, `blocks` and
+`look` use both; `make cluster` kills workers and cuts connections.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
 import os
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import islice
 from typing import Any
+from unittest.mock import patch
 
+from adaline import __version__
 from adaline.errors import DataError, MissingExtra
+from adaline.sums.mapreduce import branch
 
 MOST_PROCESSES = 4096  # of a local cluster
-LONGEST_FILE = 2**20  # characters of a scheduler file, which has some hundred
-
-# Settings of local workers. By default Dask returns memory to the system at once, which then
-# clears every temporary array again (3 times as many page faults), and gives each thread an arena.
-WORKER_SETTINGS = {
-    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 2**25,
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 2**26,
-    "distributed.nanny.pre-spawn-environ.MALLOC_ARENA_MAX": 1,
-    "distributed.worker.profile.enabled": False,  # nobody opens the dashboard: 10% of a core
-}
+TIMEOUT = 300.0  # seconds without a sign of life of any worker after which a run ends
+RETRIES = 2  # times that a task which raised is computed again
+TASKS_PER_THREAD = 2  # pending tasks: enough to keep every worker busy
+FEWEST_TASKS = 4  # pending tasks where no worker has arrived yet
+LARGEST_BRANCH = 32  # descriptors of a task: what is computed again when a worker dies
+ANSWER_SECONDS = 10.0  # that the scheduler may take for an answer
 
 
 @contextmanager
@@ -48,17 +58,31 @@ def cluster(address: str, timeout: float = 30.0) -> Iterator[Any]:
     ...     model = fit(LeastSquares(), "data/*.parquet", "y", client=client)
     """
     try:
-        from distributed import Client
+        from distributed import Client, LocalCluster
     except ImportError:
         raise MissingExtra.of("cluster", "a cluster", "distributed") from None
-    if address.startswith("local:"):
-        yield from start_local(address)
+    kind, _, count = address.partition(":")
+    if kind == "local":
+        if not count.isdecimal() or not 1 <= int(count) <= MOST_PROCESSES:
+            raise DataError(
+                f"{address!r}: expected local:N, N processes from 1 to {MOST_PROCESSES}."
+            )
+        options = {"host": "127.0.0.1", "threads_per_worker": 1, "silence_logs": logging.ERROR}
+        # Any free port: 8787 may be another cluster's. Dask sets OMP_NUM_THREADS=1 and the like in
+        # this process, for its workers to inherit; here they would bind what is loaded later.
+        with patch.dict(os.environ):
+            local = LocalCluster(int(count), dashboard_address="127.0.0.1:0", **options)
+        with local, Client(local) as client:
+            yield client
         return
-    url = read_scheduler_file(address) if os.path.isfile(address) else address
+    url = address
+    if os.path.isfile(address):
+        with suppress(ValueError, LookupError, TypeError), open(address, encoding="utf-8") as file:
+            url = str(json.load(file)["address"])
     if "://" not in url:
         raise DataError(
             f"{address!r} names no cluster: expected tcp://HOST:PORT, tls://HOST:PORT, local:N, or "
-            "the path of a scheduler file."
+            "the path of a scheduler file, which is JSON with an address."
         )
     try:
         client = Client(address=url, timeout=timeout)
@@ -74,39 +98,148 @@ def cluster(address: str, timeout: float = 30.0) -> Iterator[Any]:
             client.close()
 
 
-def read_scheduler_file(path: str) -> str:
-    """The address in a scheduler file."""
-    with suppress(ValueError, KeyError, TypeError), open(path, encoding="utf-8") as file:
-        url = json.loads(file.read(LONGEST_FILE))["address"]
-        if isinstance(url, str) and "://" in url:
-            return url
-    raise DataError(f"{path} is no scheduler file: expected JSON with an address.")
+class Workers:
+    """The workers of a client as `jobs` for whatever reads in several processes.
 
+    `fit` makes them of `client=` itself; `blocks`, `look` and `Encoding.learn` take them as
+    `jobs=`.
 
-def start_local(address: str) -> Iterator[Any]:
-    """A client of N processes of this machine, for "local:N"."""
-    import dask
-    from distributed import Client, LocalCluster
+    Parameters
+    ----------
+    client : distributed.Client
+    timeout : float
+        Seconds without a sign of life of any worker after which TimeoutError is raised.
 
-    count = address.removeprefix("local:")
-    if not count.isdecimal() or not 1 <= int(count) <= MOST_PROCESSES:
-        raise DataError(f"{address!r}: expected local:N, N processes from 1 to {MOST_PROCESSES}.")
-    options = {"host": "127.0.0.1", "threads_per_worker": 1, "silence_logs": logging.ERROR}
-    options["dashboard_address"] = "127.0.0.1:0"  # any free port: 8787 may be another cluster's
-    with dask.config.set(WORKER_SETTINGS):
-        # Dask passes variables to workers by setting them in this process, where
-        # OMP_NUM_THREADS=1 and the like would hold for all that is loaded later.
-        names = list(dask.config.get("distributed.nanny.pre-spawn-environ"))
-        before = {name: os.environ[name] for name in names if name in os.environ}
+    Examples
+    --------
+    >>> from adaline.data import cluster, look, workers
+    >>> with cluster("local:2") as client:  # doctest: +SKIP
+    ...     print(look("data/*.csv", "y", jobs=workers(client)))
+    """
 
-        def restore() -> None:
-            for name in names:
-                os.environ.pop(name, None)
-            os.environ.update(before)
+    def __init__(self, client: Any, timeout: float = TIMEOUT) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise MissingExtra.of("cluster", "a cluster", "distributed") from None
+        if not isinstance(client, Client) or client.asynchronous:
+            raise TypeError(
+                f"client is {client!r}; expected a distributed.Client, such as "
+                "Client('tcp://host:8786'), which is not asynchronous."
+            )
+        self.client, self.timeout = client, timeout
+
+    def parts(
+        self, function: Callable[[Any], Any], descriptors: Iterator[Any], merge: Any, start: int
+    ) -> Iterator[tuple[Any, int]]:
+        """Merged branches in order."""
+        pending: deque[tuple[list[Any], Any]] = deque()
+        threads = 0
+        branches = cut_branches(descriptors, start, lambda: threads)
+        submit = partial(self._submit, function, merge)
+        try:
+            while True:
+                threads = sum(count for _, count in self._ask_workers().values())
+                free = max(TASKS_PER_THREAD * threads, FEWEST_TASKS) - len(pending)
+                for some in islice(branches, max(free, 0)):
+                    pending.append((some, submit(some)))
+                if not pending:
+                    return
+                some, future = pending.popleft()
+                yield self._fetch(submit, some, future), len(some)
+        finally:
+            for _, future in pending:
+                with suppress(Exception):  # the scheduler may be gone
+                    future.release()
+
+    def _submit(self, function: Any, merge: Any, some: list[Any]) -> Any:
+        if hasattr(some[0], "__dask_graph__"):  # a block that Dask has yet to compute
+            from dask import delayed
+
+            pure = {"pure": False, "traverse": False}  # functions are no collections to look into
+            graph = branch(delayed(function, **pure), delayed(merge, **pure), some)
+            return self.client.compute(graph, retries=RETRIES)
+        options = {"pure": False, "retries": RETRIES}
+        return self.client.submit(compute_branch, __version__, function, merge, some, **options)
+
+    def _fetch(self, submit: Any, some: list[Any], future: Any) -> Any:
+        """The merged part, whatever happens to the workers meanwhile."""
+        from distributed import CancelledError, KilledWorker, TimeoutError, wait
 
         try:
-            with LocalCluster(int(count), **options) as local, Client(local) as client:
-                restore()
-                yield client
+            while True:
+                before = None if future.done() else self._ask_workers()
+                # `wait` asks the current client, which need not be ours.
+                with suppress(TimeoutError, CancelledError), self.client.as_current():
+                    wait([future], timeout=self.timeout)
+                if future.status == "finished":
+                    # The worker that holds the result may die, or be cut off, before it is fetched.
+                    with suppress(OSError, TimeoutError, CancelledError):
+                        return future.result(timeout=self.timeout)
+                elif future.status == "error":
+                    if not isinstance(error := future.exception(), KilledWorker):
+                        raise error
+                    raise DataError(
+                        f"the workers that were given {some[0]!r} (and {len(some) - 1} more "
+                        "blocks) died again and again; they may lack memory for a block, or the "
+                        "file may be hostile."
+                    )
+                elif future.status in ("cancelled", "lost"):
+                    future = submit(some)  # the client had lost the scheduler for a moment
+                elif (now := self._ask_workers()) == before or not now:
+                    raise TimeoutError(
+                        f"no sign of life of any worker for {self.timeout:g} seconds (the "
+                        f"scheduler lists {len(now)}). Start workers and run this again; with a "
+                        "checkpoint it goes on where it was."
+                    )
         finally:
-            restore()
+            with suppress(Exception):
+                future.release()  # a traceback would keep it alive
+
+    def _ask_workers(self) -> dict[str, tuple[float, int]]:
+        """When the scheduler last heard of each worker, and the threads of it.
+
+        Only whether times change is compared: clocks differ between machines, and a worker that is
+        stopped or cut off is listed for minutes.
+        """
+        with suppress(OSError, TimeoutError):  # the scheduler may be cut off
+            if self.client.status == "running":
+                limit = min(ANSWER_SECONDS, self.timeout)
+                ask = self.client.scheduler.identity
+                workers = self.client.sync(ask, n_workers=-1, callback_timeout=limit)["workers"]
+                return {key: (one["last_seen"], one["nthreads"]) for key, one in workers.items()}
+        return {}
+
+
+def cut_branches(
+    descriptors: Iterator[Any], start: int, threads: Callable[[], int]
+) -> Iterator[list[Any]]:
+    """Branches of the merge tree in order; the first descriptor is number `start` of the tree.
+
+    They are short at first, and where many threads work, so that every thread gets some. A length
+    is a power of two that divides the number of descriptors before: that makes it a branch. How
+    long the branches are decides who works on what, and no bit of the sum.
+
+    >>> [len(branch) for branch in cut_branches(iter(range(40)), 0, lambda: 1)]
+    [1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4, 8]
+    """
+    count, most, some = start, 1, [None]
+    while len(some) == most:  # else the descriptors are used up
+        share = max(count // (4 * max(threads(), 1)), 1)  # a quarter of a thread's work so far
+        most = min(count & -count or 1, 1 << (share.bit_length() - 1), LARGEST_BRANCH)
+        some = list(islice(descriptors, most))
+        left = some
+        while left:  # the last descriptors may be fewer than a branch
+            size = 1 << (len(left).bit_length() - 1)
+            yield left[:size]
+            count, left = count + size, left[size:]
+
+
+def compute_branch(version: str, function: Any, merge: Any, descriptors: Sequence[Any]) -> Any:
+    """A branch on a worker; another version might compute other sums without any error."""
+    if version != __version__:
+        raise DataError(f"a worker runs adaline {__version__}, and the client {version}.")
+    return branch(function, merge, descriptors)
+
+
+workers = Workers  # as `adaline.data` names it

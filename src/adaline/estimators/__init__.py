@@ -1,1 +1,1 @@
-"""The learners with scikit-learn's manners, one file each; names are public from `adaline`."""
+"""The learners, with scikit-learn's API, one file each; names are public from `adaline`."""

@@ -1,35 +1,39 @@
 """Base classes of all learners: validation, delivered weights, prediction, and what errors change.
 
-Called by every module of this package. Inside, weights are always W (K, p) and b (K,); only this
-module and `streams` convert them to scikit-learn's shapes. Predictions use `coef_` and
-`intercept_`: assigning them takes effect, and voids the certificate, which spoke of other numbers.
+Called by every module of this package. Weights are W (K, p) and b (K,) of `fit_`; coef_ and
+intercept_ are the same in scikit-learn's shapes and the dtype of the rows. Assigning them takes
+effect, and voids the certificate, which spoke of other numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from adaline import parameters
 from adaline._names import handed_down
-from adaline.certificates.statements import delivered
-from adaline.estimators.labels import accuracy
+from adaline.certificates.digits import delivered
+from adaline.errors import warn_caller
+from adaline.estimators.labels import can_be_equal, check_labels, encode, runs_in
 from adaline.estimators.registry import Declared, Effect, Scatter, Score, Target, demand
-from adaline.parameters import Advises, Expected, ParameterError, is_sparse
-from adaline.procedures.steps import Hear
+from adaline.parameters import Advises, ParameterError, is_sparse
 from adaline.results import Array, Certificate, Fit
 from adaline.sums.rows import as_csr, check_finite, is_dask, linear_values
 
+if TYPE_CHECKING:
+    from adaline.sums.class_moments import Codes
+
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-COEF = ("coef_", "intercept_", "_dtype")  # what `_deliver` makes of fit_
+FLOATS = [np.float64, np.float32]
 WRITTEN = Certificate(
     "unproven", "coef_ or intercept_ was changed after the fit; nothing is proven of these weights."
 )
@@ -38,23 +42,19 @@ WRITTEN = Certificate(
 def unchanged_on_error(method: Method) -> Method:
     """Decorate a method that learns: an exception leaves the learner with its old attributes.
 
-    Attributes are restored, not copied: methods assign new arrays, or undo what they have written
-    into old ones. KeyboardInterrupt passes: an interrupted `fit` keeps its last complete pass.
-    Rows that Dask holds are learned by `adaline.data`.
+    KeyboardInterrupt passes: an interrupted `fit` keeps its last complete pass. Rows that Dask
+    holds are learned by `adaline.data`.
     """
 
     @wraps(method)
     def learn(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = self.__dict__.copy()
+        before = self.__dict__.copy()  # methods assign new arrays, or undo what they have written
         try:
             if not is_dask(args[0] if args else kwargs.get("X")):
                 return method(self, *args, **kwargs)
             if method.__name__ == "fit":
                 return handed_down("fit_collection")(self, *args, **kwargs)
-            raise TypeError(
-                f"{method.__name__} takes rows that are in memory, and X is of Dask; fit learns "
-                "from X as it is, and X.compute() brings it into memory."
-            )
+            raise TypeError(f"{method.__name__} takes no rows of Dask; use fit.")
         except Exception:
             self.__dict__ = before
             raise
@@ -78,53 +78,21 @@ def lazy_for_dask(method: Method) -> Method:
     return cast(Method, predict)
 
 
-class Audience:
-    """Hears of every step of a fit, for `trace`; scikit-learn's callbacks, of complete ones."""
-
-    def __init__(self, look: Hear | None, report: Callable[[], Any] | None = None) -> None:
-        self.look, self.report, self.done, self.heard, self.asked = look, report, 0, 0, False
-
-    def __call__(self, done: int, state: Any) -> bool:
-        if self.look is not None:
-            self.look(done, state)
-        if self.report is not None and done > self.done:
-            self.done, self.heard = done, self.heard + 1
-            self.asked = bool(self.report())
-        return self.asked
-
-
-@contextmanager
-def callbacks(learner: Learner, most: int, name: str = "pass") -> Iterator[Audience]:
-    """The audience of a fit of at most so many passes, which callbacks see as tasks of this name.
-
-    They are called after each pass, never for each sample.
-    """
-    if not getattr(learner, "_skl_callbacks", None):
-        yield Audience(learner._look)
-        return
-    fit: Any = learner._init_callback_context(max_subtasks=most)
-    fit.call_on_fit_task_begin(estimator=learner)
-
-    def report() -> Any:
-        task = fit.subcontext(task_name=name)
-        task.call_on_fit_task_begin(estimator=learner)
-        return task.call_on_fit_task_end(estimator=learner)
-
-    yield Audience(learner._look, report)
-    fit.call_on_fit_task_end(estimator=learner)
+def assignable(name: str, part: str) -> Any:
+    """The property of W or b of fit_, in scikit-learn's shape and the dtype of the rows."""
+    return property(
+        lambda self: self._output_shape(read_only(getattr(self.fit_, part), self._dtype)),
+        lambda self, value: self._assign(name, part, value),
+    )
 
 
 class Learner(Advises, Declared, BaseEstimator):
     """Checks rows and parameters, and delivers weights as coef_ and intercept_."""
 
     fit_: Fit
-    coef_: Array
-    intercept_: Any
     n_features_in_: int
-    _parameters: Mapping[str, Expected] = {}  # what each parameter may be
     _look: Any = None  # set by `trace`: is called with each step
     _dtype: Any  # of coef_ and intercept_ as they were learned
-    _derived: tuple[str, ...] = COEF
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -132,67 +100,66 @@ class Learner(Advises, Declared, BaseEstimator):
         return tags
 
     def _check_parameters(self) -> None:
-        """Raise for parameters that make no sense, alone or, in subclasses, together."""
         parameters.check(self._parameters, self)
 
-    def _rows(self, X: Any, *, reset: bool, finite: bool = True) -> Any:
-        """X as float64, float32 or CSR of either; with `finite`, free of NaN and infinities.
-
-        A fit whose sums would show what is not finite passes finite=False, which saves a pass.
-        """
+    def _rows(self, X: Any, *, reset: bool) -> Any:
+        """X as float64, float32 or CSR of either, free of NaN and infinities."""
         X = checked_rows(self, X, reset=reset)
-        if finite:
-            check_finite(X, self._names)
+        check_finite(X, self._names)
         return X
 
     def _weights(self, sample_weight: Any, X: Any) -> Array | None:
-        """Sample weights as float64 (n,), not negative, not all zero; None stays None."""
         return parameters.weights_of("sample_weight", sample_weight, X.shape[0])
 
     def _names(self) -> list[str]:
         """Column names: those of the table that was fitted, or x0, x1, ..."""
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None:
-            return [str(name) for name in names]
-        return [f"x{j}" for j in range(self.n_features_in_)]
+        plain = [f"x{j}" for j in range(self.n_features_in_)]
+        return [str(name) for name in getattr(self, "feature_names_in_", plain)]
 
     def _values(self, X: Any) -> Array:
         """v = W x + b for each row, (n, K), in the dtype of X; see `linear_values`."""
         self._check_fitted()
-        X = self._rows(X, reset=False, finite=False)
+        X = checked_rows(self, X, reset=False)  # `linear_values` refuses what is not finite
         W, b = (round_to(part, X.dtype) for part in self._current_weights())
         many = self._learns == "classes" and len(b) > 1
         return linear_values(X, W, b, comparable=many, names=self._names)
 
     def _check_fitted(self) -> None:
-        check_is_fitted(self, None if hasattr(self, "__sklearn_is_fitted__") else "fit_")
+        if not hasattr(self, "fit_"):  # check_is_fitted alone takes longer than to predict a row
+            check_is_fitted(self, "fit_")
+
+    def _output_shape(self, part: Any) -> Any:
+        """W (K, p) or b (K,) in the shape of coef_ or intercept_."""
+        return part
+
+    coef_, intercept_ = assignable("coef_", "W"), assignable("intercept_", "b")
+
+    def _assign(self, name: str, part: str, value: Any) -> None:
+        """Predict and learn with these weights, of which nothing is proven if they are new."""
+        array, old = np.asarray(value), round_to(getattr(self.fit_, part), self._dtype)
+        array = array[None] if len(old) == 1 and array.ndim == old.ndim - 1 else array
+        if array.dtype.kind not in "fiub" or array.shape != old.shape:
+            what = f"{name} has shape {np.shape(value)} and dtype {array.dtype}"
+            raise ValueError(f"{what}; expected real numbers of shape {old.shape}, as learned.")
+        new = round_to(array, self._dtype)
+        if not np.array_equal(new, old, equal_nan=True):
+            changes: Any = {part: new.astype(np.float64), "certificate": WRITTEN}
+            self.fit_ = replace(self.fit_, **changes, stopped=WRITTEN.statement)
 
     def _current_weights(self) -> tuple[Any, Any]:
-        """W (K, p) and b (K,) of coef_ and intercept_, which predictions use."""
-        K, p = self.fit_.W.shape
-        return as_shape("coef_", self.coef_, (K, p)), as_shape("intercept_", self.intercept_, (K,))
+        fit = self.fit_
+        return round_to(fit.W, self._dtype), round_to(fit.b, self._dtype)
 
     def _is_written(self) -> bool:
-        """Whether coef_ or intercept_ is no longer what was learned."""
-        # Values are compared, because copies and files keep values, and no array's identity.
-        current, fit = self._current_weights(), self.fit_
-        return not all(
-            np.array_equal(new, round_to(learned, self._dtype), equal_nan=True)
-            for new, learned in zip(current, (fit.W, fit.b), strict=True)
-        )
+        fit = getattr(self, "fit_", None)
+        return fit is not None and fit.certificate.statement == WRITTEN.statement
 
     def _refuse_written(self, what: str) -> None:
-        """Raise ValueError where something needs the learned weights, and others were assigned."""
         if self._is_written():
-            raise ValueError(
-                f"coef_ or intercept_ was changed after the fit, and {what}. Fit again, or set "
-                "them back to what fit_ holds."
-            )
+            raise ValueError(f"coef_ or intercept_ was changed after the fit, and {what}.")
 
     def _deliver(self, fit: Fit, dtype: Any) -> None:
-        """Set fit_, and coef_ and intercept_ in scikit-learn's shapes and the dtype of the rows."""
         self.fit_, self._dtype = fit, np.dtype(dtype)
-        self.coef_, self.intercept_ = (read_only(part, dtype) for part in (fit.W, fit.b))
 
     def _accept(self, fit: Fit, dtype: Any) -> None:
         """Deliver weights, with a certificate that speaks of them as rounded to dtype."""
@@ -202,10 +169,7 @@ class Learner(Advises, Declared, BaseEstimator):
         """Deliver what was learned from sums as rows of this dtype, and a column y, would."""
         self._accept(self.fit_, dtype)
 
-    def _restored(self, dtype: Any) -> None:
-        self._deliver(self.fit_, dtype)
-
-    def _exported_weights(self) -> tuple[Any, Any] | None:
+    def _exported_weights(self) -> Any:
         W, b = self._current_weights()
         return W.astype(np.float64), b.astype(np.float64)
 
@@ -213,7 +177,9 @@ class Learner(Advises, Declared, BaseEstimator):
     def certificate_(self) -> Certificate:
         """Evidence for the last fit: it speaks of coef_ and intercept_ as they are."""
         self._check_fitted()
-        return WRITTEN if self._is_written() else self.fit_.certificate
+        return WRITTEN if self._is_written() else self._evidence
+
+    _evidence: Any = property(lambda self: self.fit_.certificate)
 
 
 class Regressor(RegressorMixin, Learner):
@@ -230,28 +196,23 @@ class Regressor(RegressorMixin, Learner):
         tags.target_tags.multi_output = True
         return tags
 
-    def _targets(self, y: Any, X: Any, *, finite: bool = True) -> Array:
-        """y as float64 (n, k); remembers whether it came as a vector. For `finite` see `_rows`."""
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None"
-            )
-        Y = real_targets(y, X.shape[0], finite=finite)
+    def _targets(self, y: Any, X: Any) -> Array:
+        """y as float64 (n, k); remembers whether it came as a vector."""
+        Y = real_targets(y, X.shape[0])
         self._one_target = Y.ndim == 1
         return Y.reshape(len(Y), -1)
 
     def _take_dtype(self, dtype: Any, column: bool) -> None:
-        self._one_target = self._one_target and not column
+        if column:
+            self._one_target = False
         super()._take_dtype(dtype, column)
 
-    def _deliver(self, fit: Fit, dtype: Any) -> None:
-        super()._deliver(fit, dtype)
-        if self._one_target:
-            self.coef_, self.intercept_ = self.coef_[0], self.intercept_[0]
+    def _output_shape(self, part: Any) -> Any:
+        return part[0] if self._one_target else part
 
-    def _restored(self, dtype: Any) -> None:
+    def _restored(self) -> None:
+        super()._restored()
         demand(not self._one_target or len(self.fit_.b) == 1, "several targets and one.")
-        super()._restored(dtype)
 
     @lazy_for_dask
     def predict(self, X: Any) -> Array:
@@ -263,14 +224,9 @@ class Regressor(RegressorMixin, Learner):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2 of `predict(X)`, the mean over the targets where there are several."""
         predicted = self.predict(X)
-        Y = real_targets(y, len(predicted))
-        omega = parameters.weights_of("sample_weight", sample_weight, len(predicted))
-        if Y.reshape(len(Y), -1).shape != predicted.reshape(len(Y), -1).shape:
-            raise ValueError(f"y has shape {Y.shape}; predictions have {predicted.shape}.")
-        from sklearn.metrics import r2_score  # slow to import, and seldom needed
-
+        Y, omega = real_targets(y, len(predicted)), self._weights(sample_weight, predicted)
         with np.errstate(over="ignore"):
-            return float(r2_score(Y, predicted.reshape(Y.shape), sample_weight=omega))
+            return float(r2_score(Y, predicted, sample_weight=omega))
 
 
 class Classifier(ClassifierMixin, Learner):
@@ -281,12 +237,24 @@ class Classifier(ClassifierMixin, Learner):
     _effect: Effect | None = "score"
     classes_: NDArray[Any]
 
+    def _labelled_rows(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any = None, *, reset: bool
+    ) -> tuple[Any, NDArray[Any], Codes, Array | None]:
+        """X, the classes (those given, or of y), the code of each row, and weights; all checked."""
+        X = self._rows(X, reset=reset)
+        weights = self._weights(sample_weight, X)
+        return X, *encode(check_labels(y, X.shape[0]), classes, weights), weights
+
+    def _warn_of_runs(self, codes: NDArray[Any]) -> None:
+        if self._learns_in_order() and (runs := runs_in(codes)):
+            advice = "Give shuffle=True" if hasattr(self, "shuffle") else "Shuffle the rows first"
+            warn_caller(f"{runs}; {type(self).__name__} learns row by row. {advice}.")
+
     @lazy_for_dask
     def decision_function(self, X: Any) -> Array:
         """w'x + b: positive for `classes_[1]`; one column a class when there are more than two.
 
-        Beyond the range of X's dtype it is infinite; of more than two classes the values of that
-        row are divided by one number, so that the largest is the right one.
+        Beyond the range of X's dtype it is infinite; of more than two classes, that row is scaled.
         """
         V = self._values(X)
         return V[:, 0] if len(self.classes_) == 2 else V
@@ -301,52 +269,54 @@ class Classifier(ClassifierMixin, Learner):
     @lazy_for_dask
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of samples decided rightly; a rejected sample is not."""
-        return accuracy(self.predict(X), y, sample_weight)
+        predicted = self.predict(X)
+        labels = check_labels(y, len(predicted))
+        omega = parameters.weights_of("sample_weight", sample_weight, len(predicted))
+        if not can_be_equal(predicted, labels) and predicted.dtype != object:
+            kinds = f"labels such as {labels.tolist()[0]!r}, and predictions such as"
+            raise ParameterError(
+                f"y has {kinds} {predicted.tolist()[0]!r} are never equal to them."
+            )
+        return float(np.average(np.asarray(predicted == labels, dtype=np.float64), weights=omega))
 
 
 def checked_rows(learner: Any, X: Any, *, reset: bool = True, **options: Any) -> Any:
-    """X by scikit-learn's validation, whose messages get to name X; it may not be finite.
-
-    Number and names of columns are those of the learner, unless that is None.
-    """
+    """X by scikit-learn's validation, compared with the learner's columns; it may not be finite."""
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS and X.size and not options:
+        plain = not hasattr(learner, "feature_names_in_")
+        if plain and (reset or getattr(learner, "n_features_in_", None) == X.shape[1]):
+            # Nothing is left to check, which would take longer than to predict a row.
+            learner.n_features_in_ = X.shape[1]
+            return X
     parameters.refuse("X", X)
-    options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], **options}
-    options["ensure_all_finite"] = False
+    options = {"accept_sparse": "csr", "dtype": FLOATS, **options}
+    options["ensure_all_finite"] = False  # `check_finite` names the row and the column
     try:
-        X = as_csr(X) if is_sparse(X) else X
-        if learner is None:
-            return check_array(X, **options)
-        return validate_data(learner, X, reset=reset, **options)
+        return validate_data(learner, as_csr(X) if is_sparse(X) else X, reset=reset, **options)
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
         texts = [str(name) for name in getattr(X, "columns", ()) if not is_numeric(X[name])]
         if texts and "could not convert string to float" in str(error):
-            raise ValueError(
-                f"X cannot be used: text in {', '.join(map(repr, texts[:5]))} ({error}). Convert "
-                "it to numbers, for instance by scikit-learn's OneHotEncoder in a "
-                "ColumnTransformer; adaline.data.fit does so by itself."
-            ) from None
+            what = f"X cannot be used: text in {', '.join(map(repr, texts[:5]))} ({error})"
+            advice = "Convert it to numbers, as by OneHotEncoder, or use adaline.data.fit."
+            raise ValueError(f"{what}. {advice}") from None
         raise parameters.named(error, "X") from None
 
 
 def is_numeric(column: Any) -> bool:
-    """Whether a column of a table converts to numbers."""
     try:
         return np.asarray(column, dtype=np.float64) is not None
     except (ValueError, TypeError):
         return False
 
 
-def real_targets(y: Any, n: int, *, finite: bool = True) -> Array:
-    """y as float64 (n,) or (n, k); with `finite`, free of NaN and infinities."""
-    Y = parameters.numbers(
-        "y", y, "numbers: a regressor needs numbers, and a classifier takes labels"
-    )
+def real_targets(y: Any, n: int) -> Array:
+    """y as float64 (n,) or (n, k), free of NaN and infinities."""
+    if y is None:
+        raise ParameterError("a regressor requires y to be passed, but the target y is None.")
+    Y = parameters.numbers("y", y, "numbers; a classifier takes labels")
     if Y.ndim not in (1, 2) or len(Y) != n or 0 in Y.shape:
-        raise ParameterError(
-            f"X has {n} rows and y has shape {Y.shape}; y must be (n,) or (n, k), k at least 1."
-        )
-    if finite:
-        check_finite(Y.reshape(n, -1), what="y")
+        raise ParameterError(f"X has {n} rows and y has shape {Y.shape}; expected (n,) or (n, k).")
+    check_finite(Y.reshape(n, -1), what="y")
     return Y
 
 
@@ -358,32 +328,18 @@ def starting_weights(coef: Any, intercept: Any, K: int, p: int) -> tuple[Array, 
     for name, value, part in (("coef_init", coef, W), ("intercept_init", intercept, b)):
         values = np.zeros(part.shape) if value is None else parameters.numbers(name, value)
         if values.size != part.size or not np.isfinite(values).all():
-            raise ParameterError(
-                f"{name} has shape {values.shape}; expected {part.size} finite numbers, in the "
-                f"shape {part.shape}."
-            )
+            what = f"{name} has shape {values.shape}"
+            raise ParameterError(f"{what}; expected finite numbers in the shape {part.shape}.")
         part[...] = values.reshape(part.shape)
     return W, b
 
 
-def as_shape(name: str, value: Any, shape: tuple[int, ...]) -> Any:
-    """Weights that may have been assigned, in the shape that they are used in."""
-    array = np.asarray(value)
-    if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name} has dtype {array.dtype}; expected real numbers.")
-    one_output = array.ndim == len(shape) - 1 and shape[0] == 1
-    if ((1, *array.shape) if one_output else array.shape) != shape:
-        raise ValueError(
-            f"{name} has shape {array.shape}; expected {shape}, as learned. To change the number "
-            "of columns or outputs, fit again."
-        )
-    return array.reshape(shape)
-
-
 def round_to(weights: Array, dtype: Any) -> Any:
     """The weights in another dtype; what is too large for it becomes infinite, silently."""
+    if weights.dtype == dtype:
+        return weights
     with np.errstate(over="ignore"):
-        return weights.astype(dtype, copy=False)
+        return weights.astype(dtype)
 
 
 def read_only(weights: Array, dtype: Any) -> Any:

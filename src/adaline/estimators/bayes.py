@@ -9,27 +9,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from adaline import decisions
-from adaline.decisions import REJECT_COST
-from adaline.estimators.base import checked_rows, lazy_for_dask, unchanged_on_error
-from adaline.estimators.bayes_risk import Risk, Rule, average_loss
+from adaline.estimators.base import Classifier, checked_rows, unchanged_on_error
+from adaline.estimators.bayes_risk import Risk, average_loss
 from adaline.estimators.costs import PosteriorClassifier
-from adaline.estimators.densities import (
-    Density,
-    Table,
-    fixed_densities,
-    is_fixed,
-    learn_densities,
-    priors_of,
-    probabilities_of_counts,
-    require_two_classes,
-)
-from adaline.estimators.labels import accuracy, check_labels
+from adaline.estimators.densities import Table, fixed_densities, learn_densities, log_density
+from adaline.estimators.labels import check_labels, encode
 from adaline.estimators.registry import Declared, demand
-from adaline.parameters import COUNT, count, named
+from adaline.parameters import COUNT, count
 from adaline.results import Array, Result
 from adaline.sums.rows import check_finite
 
@@ -41,7 +30,7 @@ class BayesModel(Result):
     """All that a decision needs: labels, their densities and their priors."""
 
     classes: NDArray[Any]
-    family: tuple[Density, ...] | Table
+    family: Any  # a Table, or a tuple of densities
     priors: Array
 
 
@@ -56,11 +45,10 @@ class BayesClassifier(PosteriorClassifier, Declared, ClassifierMixin, BaseEstima
     Parameters
     ----------
     densities : "gaussian", "kde", callable, mapping or sequence
-        How f_j is found. "gaussian": mean and full covariance of each class, by maximum
-        likelihood. "kde": kernel density estimate. A callable gets the rows of one class and
-        returns an object with `logpdf`. A mapping {label: density}, or a sequence for the labels
-        0, 1, ..., fixes them: frozen scipy.stats distributions, objects with `logpdf` or
-        `logpmf` (a row a number), or tables {symbol: probability}.
+        "gaussian": mean and covariance of each class by maximum likelihood; "kde": kernel density
+        estimates; a callable gets the rows of a class and returns an object with `logpdf`. A
+        mapping {label: density}, or a sequence for the labels 0, 1, ..., fixes them: objects with
+        `logpdf` or `logpmf`, as of scipy.stats, or tables {symbol: probability}.
     priors : array of shape (K,) or mapping {label: probability}, optional
         p_j, in the order of `classes_`. Default: the share of each class in y.
     costs : array of shape (K, K), optional
@@ -71,20 +59,18 @@ class BayesClassifier(PosteriorClassifier, Declared, ClassifierMixin, BaseEstima
 
     Attributes
     ----------
-    classes_ : ndarray of shape (K,)
-        Sorted labels; with fixed densities the labels in the order given.
-    priors_ : ndarray of shape (K,)
+    classes_, priors_ : ndarray of shape (K,)
+        Sorted labels (with fixed densities in the order given), and their priors.
     densities_ : dict
         Density of each label.
     ridge_ : ndarray of shape (K,)
         With "gaussian": what was added to the diagonal of each class's correlation matrix, the
-        least that leaves no eigenvalue below 1.5e-8; an IllConditionedWarning tells when.
+        least that leaves no eigenvalue below 1.5e-8, with an IllConditionedWarning.
 
     Notes
     -----
-    With fixed densities and given priors nothing is left to learn, and every method works without
-    `fit`; with one feature X may then have shape (n,). `fit` learns the priors if they are None.
-    A row that no class can produce is refused: it has no posterior.
+    With fixed densities and given priors every method works without `fit`; with one feature X may
+    then have shape (n,). A row that no class can produce is refused: it has no posterior.
 
     Examples
     --------
@@ -94,10 +80,8 @@ class BayesClassifier(PosteriorClassifier, Declared, ClassifierMixin, BaseEstima
     ...     {"red": {"orange": 3 / 4, "apple": 1 / 4}, "blue": {"orange": 1 / 4, "apple": 3 / 4}},
     ...     priors={"red": 0.4, "blue": 0.6},
     ... )
-    >>> boxes.evidence(["apple"]).round(4)
-    array([0.55])
-    >>> boxes.predict_proba(["orange"]).round(4)
-    array([[0.6667, 0.3333]])
+    >>> boxes.evidence(["apple"]).round(4), boxes.predict_proba(["orange"]).round(4)
+    (array([0.55]), array([[0.6667, 0.3333]]))
     >>> from scipy.stats import norm
     >>> BayesClassifier([norm(-1, 1), norm(1, 1)], priors=[0.5, 0.5]).error_probability().value
     0.158655...
@@ -107,7 +91,7 @@ class BayesClassifier(PosteriorClassifier, Declared, ClassifierMixin, BaseEstima
     _scored_by = "accuracy"
     _effect = "score"
     _stored = {
-        "n_features_in_?": "count =p",
+        "n_features_in_?": "int =p",
         "feature_names_in_?": "names p",
         "model_?": "BayesModel",
     }
@@ -134,7 +118,13 @@ class BayesClassifier(PosteriorClassifier, Declared, ClassifierMixin, BaseEstima
         >>> BayesClassifier.from_counts(boxes, priors=[0.4, 0.6]).predict(["orange", "apple"])
         array(['red', 'blue'], dtype='<U4')
         """
-        return cls(probabilities_of_counts(counts), **parameters)
+        tables = {}
+        for label, table in counts.items():
+            total = sum(table.values())
+            if not total > 0:
+                raise ValueError(f"class {label!r} has no counts above zero; leave it out.")
+            tables[label] = {symbol: many / total for symbol, many in table.items()}
+        return cls(tables, **parameters)
 
     @unchanged_on_error
     def fit(self, X: Any, y: Any) -> Self:
@@ -142,63 +132,51 @@ class BayesClassifier(PosteriorClassifier, Declared, ClassifierMixin, BaseEstima
 
         X is (n, p), or with tables a column of symbols; y is (n,).
         """
-        REJECT_COST("reject_cost", self.reject_cost)
-        if is_fixed(self.densities):
-            self.model_ = self._fit_priors(X, y)
+        decisions.checked_reject_cost(self.reject_cost)
+        if self._learns_densities:
+            X = self._matrix(X, self, reset=True)
+            y = check_labels(y, len(X))
+            classes, codes = encode(y, None)
+            groups = [X[codes == k] for k in range(len(classes))]
+            family: Any = learn_densities(self.densities, groups, classes.tolist())
         else:
-            X, y = self._check_rows(X, y)
-            classes, index = np.unique(y, return_inverse=True)
-            labels = classes.tolist()
-            require_two_classes(labels)
-            groups = [X[index == k] for k in range(len(classes))]
-            family = learn_densities(self.densities, groups, labels)
-            priors = priors_of(self.priors, labels, np.bincount(index) / len(X))
-            self.model_ = BayesModel(classes, family, priors)
-        decisions.checked_costs(self.costs, len(self.classes_))
-        return self
-
-    def _fit_priors(self, X: Any, y: Any) -> BayesModel:
-        """The given densities, and the priors from the labels unless they are given too."""
-        classes, family = fixed_densities(self.densities)
-        if isinstance(family, Table):
-            self.n_features_in_ = 1
-            n, y = len(family.places(X)), column_or_1d(y, warn=True)
-            if len(y) != n:
-                raise ValueError(f"X has {n} rows and y has {len(y)} labels; give one a row.")
-        else:
-            X, y = self._check_rows(as_column(X, family), y)
-            for density in family:
-                density.log(X[:1])  # raises where it does not take so many features
+            classes, family = fixed_densities(self.densities)
+            if isinstance(family, Table):
+                self.n_features_in_, n = 1, len(family.log(X))
+            else:
+                X = self._matrix(X, self, reset=True)
+                n = len(X)
+                for source in family:
+                    log_density(source, X[:1])  # raises where it does not take so many features
+            y = check_labels(y, n)
         labels = classes.tolist()
         unknown = [label for label in np.unique(y).tolist() if label not in labels]
         if unknown:
             raise ValueError(f"y has classes {unknown} without a density; known are {labels}.")
-        share = np.array([np.count_nonzero(y == label) for label in labels]) / len(y)
-        return BayesModel(classes, family, priors_of(self.priors, labels, share))
+        shares = np.array([np.count_nonzero(y == label) for label in labels]) / len(y)
+        priors = priors_of(shares if self.priors is None else self.priors, labels)
+        decisions.checked_costs(self.costs, len(classes))
+        self.model_ = BayesModel(classes, family, priors)
+        return self
 
-    def _check_rows(self, X: Any, y: Any) -> tuple[Array, NDArray[Any]]:
-        """Finite rows and their labels, to learn from."""
-        X = checked_rows(self, X, accept_sparse=False, dtype=np.float64)
+    @property
+    def _learns_densities(self) -> bool:
+        return isinstance(self.densities, str) or callable(self.densities)
+
+    def _matrix(self, X: Any, learner: Any, *, reset: bool) -> Array:
+        if not self._learns_densities and np.ndim(X) == 1:
+            X = np.asarray(X).reshape(-1, 1)
+        X = checked_rows(learner, X, reset=reset, accept_sparse=False, dtype=np.float64)
         check_finite(X)
-        y = check_labels(y, len(X))
-        try:
-            check_classification_targets(y)
-        except (ValueError, TypeError) as error:
-            raise named(error, "y") from None
-        return X, y
+        return np.asarray(X)
 
     def _densities_and_priors(self, X: Any) -> tuple[Array, Array]:
-        """ln f_j(x), shape (n, K), and p_j."""
         model = self._model
         if isinstance(model.family, Table):
             return model.family.log(X), model.priors
-        if is_fixed(self.densities):
-            X = as_column(X, model.family)
-        # Never fitted: there are no column names to compare with.
-        learner = self if hasattr(self, "model_") else None
-        X = checked_rows(learner, X, reset=False, accept_sparse=False, dtype=np.float64)
-        check_finite(X)
-        return np.column_stack([density.log(X) for density in model.family]), model.priors
+        fitted = hasattr(self, "model_")  # else there are no columns to compare with
+        X = self._matrix(X, self if fitted else BaseEstimator(), reset=not fitted)
+        return np.column_stack([log_density(source, X) for source in model.family]), model.priors
 
     def _from_scores(self, X: Any, function: Callable[[Array], Any]) -> tuple[Any, Any]:
         log_p = decisions.log_posterior(*self._densities_and_priors(X))
@@ -210,22 +188,16 @@ class BayesClassifier(PosteriorClassifier, Declared, ClassifierMixin, BaseEstima
         log_density, priors = self._densities_and_priors(X)
         return np.asarray(np.exp(log_density) @ priors)
 
-    @lazy_for_dask
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of samples decided rightly; a rejected sample is not."""
-        return accuracy(self.predict(X), y, sample_weight)
+    score = Classifier.score
 
     def risk(self, draws: int = 200_000, random_state: int = 0) -> Risk:
-        """Average risk of the decisions if the model is true.
+        """Average risk R = sum_j p_j sum_i costs[i, j] P(decide i | j) if the model is true.
 
-        R = sum_j p_j sum_i costs[i, j] P(decide i | j), plus what rejects cost: in closed form for
-        two Gaussians of equal covariance, a sum for tables, by quadrature for one feature, else by
-        Monte Carlo, with its standard error, from so many draws and this seed.
+        What rejects cost is added. In closed form for two Gaussians of equal covariance, a sum for
+        tables, by quadrature for one feature, else by Monte Carlo with so many draws and this seed.
         """
         costs = decisions.checked_costs(self.costs, len(self.classes_))
-        reject = decisions.checked_reject_cost(self.reject_cost)
-        row = np.full((1, len(costs)), 0.0 if reject is None else reject)
-        return self._average(np.vstack([costs, row]), draws, random_state)
+        return self._average(costs, self.reject_cost or 0.0, draws, random_state)
 
     def error_probability(self, draws: int = 200_000, random_state: int = 0) -> Risk:
         """p(error): probability that the decision is a wrong class, if the model is true.
@@ -233,17 +205,16 @@ class BayesClassifier(PosteriorClassifier, Declared, ClassifierMixin, BaseEstima
         The decisions are those of `predict`, costs included; a reject is not an error. Parameters
         and answer as in `risk`.
         """
-        K = len(self.classes_)
-        return self._average(np.vstack([1.0 - np.eye(K), np.zeros((1, K))]), draws, random_state)
+        return self._average(1.0 - np.eye(len(self.classes_)), 0.0, draws, random_state)
 
-    def _average(self, loss: Array, draws: int, random_state: int) -> Risk:
+    def _average(self, loss: Array, reject_loss: float, draws: int, random_state: int) -> Risk:
         COUNT("draws", draws)
         count(0)("random_state", random_state)
         model, reject = self._model, decisions.checked_reject_cost(self.reject_cost)
-        densities = () if isinstance(model.family, Table) else model.family
         costs = decisions.checked_costs(self.costs, len(model.classes))
-        rule = Rule(densities, model.priors, costs, reject, loss)
-        return average_loss(model.family, rule, draws, random_state)
+        loss = np.vstack([loss, np.full((1, len(costs)), reject_loss)])
+        how = draws, random_state
+        return average_loss(model.family, model.priors, costs, reject, loss, how)
 
     @property
     def _model(self) -> BayesModel:
@@ -257,20 +228,16 @@ class BayesClassifier(PosteriorClassifier, Declared, ClassifierMixin, BaseEstima
         return BayesModel(classes, family, priors_of(self.priors, classes.tolist()))
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_") or (is_fixed(self.densities) and self.priors is not None)
+        given = not self._learns_densities and self.priors is not None
+        return hasattr(self, "model_") or given
 
-    @property
-    def classes_(self) -> NDArray[Any]:  # type: ignore[override]
-        return self._model.classes
-
-    @property
-    def priors_(self) -> Array:
-        return self._model.priors
+    classes_: Any = property(lambda self: self._model.classes)
+    priors_ = property(lambda self: self._model.priors)
 
     @property
     def densities_(self) -> dict[Any, Any]:
         family, labels = self._model.family, self._model.classes.tolist()
-        sources = family.tables if isinstance(family, Table) else [f.source for f in family]
+        sources = family.tables if isinstance(family, Table) else family
         return dict(zip(labels, sources, strict=True))
 
     @property
@@ -280,15 +247,13 @@ class BayesClassifier(PosteriorClassifier, Declared, ClassifierMixin, BaseEstima
         except AttributeError:
             raise AttributeError("ridge_ exists with densities='gaussian' only.") from None
 
-    def _restored(self, dtype: Any) -> None:
+    def _restored(self) -> None:
         model = self._model  # of fixed tables: raises where they are wrong
         decisions.checked_priors(model.priors, len(model.classes))
         if not hasattr(self, "model_"):
             return
         if isinstance(model.family, tuple):
-            labels = [f.label for f in model.family]
-            demand(labels == model.classes.tolist(), "densities are not one a class.")
-            demand(not any(f.discrete for f in model.family), "discrete densities.")
+            demand(len(model.family) == len(model.classes), "densities are not one a class.")
             demand(isinstance(self.densities, str), "densities learned and given.")
         else:
             sums = model.family.probabilities.sum(axis=1)
@@ -297,8 +262,10 @@ class BayesClassifier(PosteriorClassifier, Declared, ClassifierMixin, BaseEstima
             demand(len(set(symbols)) == len(symbols) == columns, "symbols are not one a column.")
 
 
-def as_column(X: Any, family: tuple[Density, ...]) -> Any:
-    """A vector as one column, where the densities are of one feature."""
-    if any(density.dimension not in (None, 1) for density in family) or np.ndim(X) != 1:
-        return X
-    return np.asarray(X).reshape(-1, 1)
+def priors_of(priors: Any, labels: Sequence[Any]) -> Array:
+    """p_j in the order of the labels, given by position or by label."""
+    if isinstance(priors, Mapping):
+        if set(priors) != set(labels):
+            raise ValueError(f"priors are for {list(priors)}; the classes are {list(labels)}.")
+        priors = [priors[label] for label in labels]
+    return decisions.checked_priors(priors, len(labels))

@@ -1,44 +1,34 @@
 """Decisions from posterior probabilities where errors cost differently, or rejecting may be best.
 
-Base class of the Bayes, Gaussian and logistic classifiers. costs[i, j] is the cost of deciding
-class i when class j is true; see `adaline.decisions`.
+Base class of the Bayes, Gaussian and logistic classifiers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, log_softmax, softmax
 
 from adaline import decisions
 from adaline.estimators.base import lazy_for_dask, round_to
 from adaline.results import Array
 
-FEW_CLASSES = 8  # below, a loop over columns is many times as fast as a reduction of short rows
-
 
 class PosteriorClassifier:
-    """Predictions from V: log odds (n,) of two classes, or scores (n, K) with softmax(V) = p(k|x).
-
-    Two classes: V = ln p(classes_[1] | x) / p(classes_[0] | x).
-    """
+    """Predictions from V: log odds (n,) of two classes, or scores (n, K): p(k|x) = softmax(V)."""
 
     classes_: NDArray[Any]
     costs: Any
     reject_cost: Any
+    _values: Callable[[Any], Array]  # v = W x + b, as of `Learner`
 
     def _from_scores(self, X: Any, function: Callable[[Array], Any]) -> tuple[Any, Any]:
         """function(V) for the rows of X, and the dtype of X."""
-        raise NotImplementedError  # pragma: no cover
-
-    def _in_precision(self, X: Any, function: Callable[[Array], Array]) -> Array:
-        """function(V) in the precision of X."""
-        values, dtype = self._from_scores(X, function)
-        return np.asarray(round_to(values, dtype))
+        V = self._values(X)
+        return function(V[:, 0] if V.shape[1] == 1 else V), V.dtype
 
     @lazy_for_dask
     def decision_function(self, X: Any) -> Array:
@@ -47,7 +37,7 @@ class PosteriorClassifier:
         Two classes: the log odds of `classes_[1]`, with costs minus the lecture's ln xi. More
         classes: one score each, (n, K); with costs, minus the expected costs.
         """
-        return self._in_precision(X, self._move_by_costs)
+        return np.asarray(round_to(*self._from_scores(X, self._move_by_costs)))
 
     @lazy_for_dask
     def predict(self, X: Any) -> NDArray[Any]:
@@ -57,7 +47,7 @@ class PosteriorClassifier:
     @lazy_for_dask
     def predict_proba(self, X: Any) -> Array:
         """Posterior probabilities p(k | x), columns in the order of classes_."""
-        return self._in_precision(X, posterior)
+        return np.asarray(round_to(*self._from_scores(X, posterior)))
 
     @lazy_for_dask
     def predict_log_proba(self, X: Any) -> Array:
@@ -88,29 +78,15 @@ class PosteriorClassifier:
 
 
 def posterior(V: Array) -> Array:
-    """p(k | x), (n, K), from log odds (n,) or scores (n, K)."""
     if V.ndim == 1:
         return np.asarray(expit(np.column_stack([-V, V])))
-    p = np.exp(_below_largest(V))
-    p /= _reduce_rows(np.add, p)
-    return np.asarray(p)
+    # Along short rows numpy adds one number at a time; along columns it is 50 times as fast.
+    with np.errstate(over="ignore"):  # -inf, probability zero, is right
+        return np.asarray(softmax(np.ascontiguousarray(V.T), axis=0).T)
 
 
 def log_posterior(V: Array) -> Array:
-    """ln p(k | x), (n, K), from log odds (n,) or scores (n, K)."""
     if V.ndim == 1:
         return np.asarray(log_expit(np.column_stack([-V, V])))
-    below = _below_largest(V)
-    return np.asarray(below - np.log(_reduce_rows(np.add, np.exp(below))))
-
-
-def _below_largest(V: Array) -> Array:
-    with np.errstate(over="ignore"):  # -inf, probability zero, is right
-        return np.asarray(V - _reduce_rows(np.maximum, V))
-
-
-def _reduce_rows(operation: np.ufunc, A: Array) -> Array:
-    """The sum or maximum of each row, (n, 1)."""
-    if A.shape[1] >= FEW_CLASSES:
-        return np.asarray(operation.reduce(A, axis=1, keepdims=True))
-    return np.asarray(reduce(operation, A.T))[:, None]
+    with np.errstate(over="ignore"):
+        return np.asarray(log_softmax(np.ascontiguousarray(V.T), axis=0).T)

@@ -1,35 +1,103 @@
-"""Regression of positive numbers and counts: a loss with a log link × Newton × exponential output.
+"""Generalised linear models: a loss × Newton × its output.
 
-A learner is a subclass with a docstring, six names and a loss of `sums.losses`.
+`NewtonLearner` is the base of LogisticRegression, too. A regression of positive numbers or counts
+with a log link is a subclass with a docstring, six names and a loss of `sums.losses`.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
 from scipy.special import ndtri
-from sklearn.exceptions import DataConversionWarning
-from sklearn.utils.validation import check_is_fitted
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from adaline.errors import warn_caller
-from adaline.estimators.base import Regressor, lazy_for_dask, unchanged_on_error
-from adaline.estimators.newton import NewtonLearner
-from adaline.estimators.registry import SEEN, Effect, Scatter
-from adaline.parameters import ParameterError, numbers
+from adaline.errors import RankDeficientWarning, warn_caller
+from adaline.estimators.base import Learner, Regressor, lazy_for_dask, unchanged_on_error
+from adaline.estimators.registry import WEIGHTS, Effect, Scatter
+from adaline.parameters import COUNT, FLAG, LEVEL, NOT_NEGATIVE, POSITIVE, ParameterError, numbers
+from adaline.procedures.inference import errors_of_values, information, wald_summary
 from adaline.procedures.newton import newton
 from adaline.results import Array, NewtonFit
 from adaline.summaries import Summary
 from adaline.sums.losses import LARGEST_OFFSET, Gamma, Poisson
-from adaline.sums.objective import Objective
+from adaline.sums.objective import JOINT, Objective
 from adaline.sums.rows import as_rows
+
+# Rows times squared columns up to which `fit` computes standard errors: there they take about a
+# tenth of its time, a third where classes are many.
+AFFORDABLE_WORK = 10**8
+
+
+class NewtonLearner(Learner):
+    """A learner whose `fit` minimises a penalised loss by Newton's procedure."""
+
+    alpha: Any
+    fit_intercept: bool
+    max_iter: int
+    tol: float
+    _information: Any  # of `procedures.inference`, or None
+    _streams = "newton"
+    _parameters = {"alpha": NOT_NEGATIVE, "fit_intercept": FLAG, "max_iter": COUNT, "tol": POSITIVE}
+    _title: str  # of the table
+    _share: str  # the name of the share of the null deviance that a fit explains
+
+    def _set_information(self, loss: Objective, fit: NewtonFit) -> None:
+        """Compute what `summary` and intervals need of the rows, where that is affordable."""
+        self._information = None
+        affordable = loss.rows.n * loss.q**2 <= AFFORDABLE_WORK and loss.K * loss.q <= JOINT
+        if affordable and fit.rank == fit.theta.size:
+            # Where single weights have no errors, `summary` of the rows says why.
+            with suppress(ValueError):
+                self._information = information(loss, fit.theta)
+
+    def _end(self, fit: NewtonFit, dtype: Any) -> Self:
+        self._accept(fit, dtype)
+        if fit.outcome == "interrupted":
+            raise KeyboardInterrupt
+        self._speak_up()
+        return self
+
+    def _covariance(self) -> tuple[Array, Array]:
+        """(K, p + 1, K, p + 1) of the weights, and the row it is about."""
+        self._refuse_written("intervals are those of the likeliest weights")
+        known = self._information
+        if known is None or known.covariance is None or known.centre is None:
+            what = "its rows were read in blocks, or its columns are very many or dependent"
+            raise ValueError(f"this fit kept no covariance: {what}. Fit again, in memory.")
+        return known.covariance, known.centre
+
+    def _tabulate(
+        self, level: Any, loss: Any, outputs: list[str], notes: list[str], bounds: Any = None
+    ) -> Summary:
+        """The table of `summary`; loss is that of the training rows where these were given."""
+        fit, level, known = self.fit_, float(LEVEL("level", level)), self._information
+        if loss is not None:
+            known = information(loss, loss.rows.theta(fit.W, fit.b))
+        if known is None:
+            what = "this fit was large, or its columns dependent, and stored no standard errors"
+            raise ValueError(f"{what}; give summary(X=X, y=y) the training rows.")
+        facts, names = known.facts(self._share), self._names()
+        options: Any = {"intercept": self.fit_intercept, "level": level, "bounds": bounds}
+        options["notes"] = (str(self.certificate_), *notes)
+        return wald_summary(self._title, fit.W, fit.b, known, facts, names, outputs, **options)
+
+    def _speak_up(self) -> None:
+        fit: Any = self.fit_
+        # Where weights grow without bound ("quasi"), probabilities of 0 and 1 lose the curvature.
+        if fit.rank < fit.theta.size and fit.outcome != "quasi":
+            rank = f"rank {fit.rank} of {fit.theta.size}, the intercept included"
+            what = f"columns depend on others ({rank}): many weights have this likelihood"
+            warn_caller(f"{what}. Drop columns, or give alpha > 0.", RankDeficientWarning)
+        elif fit.outcome != "converged" and fit.certificate.kind != "optimal":
+            what, advice = fit.certificate.statement, "Give a larger max_iter, or a larger alpha."
+            warn_caller(f"{fit.stopped} {what} {advice}", ConvergenceWarning)
 
 
 class LogLinkRegression(NewtonLearner, Regressor):
-    """What regressions of a mean exp(w'x + b + offset) share; `_loss` is what they minimise.
-
-    A subclass is its docstring, its names and its loss: see `PoissonRegression`.
-    """
+    """What regressions of a mean exp(w'x + b + offset) share: see `PoissonRegression`."""
 
     _exports = "exponential"
     _scored_by = "D2"
@@ -37,21 +105,21 @@ class LogLinkRegression(NewtonLearner, Regressor):
     _effect: Effect | None = None
     _takes_exposure = True
     _intervals = "means"
-    _stored = SEEN | {
-        "_one_target": "truth",
-        "_information": "Information | None",
-        "n_iter_": "count",
-        "fit_": "NewtonFit",
-    }
+    _one_target = True
+    _stored = WEIGHTS | {"_information": "Information | None", "fit_": "NewtonFit"}
     _share = "D²"
 
     def __init__(
         self, alpha: float = 1.0, fit_intercept: bool = True, max_iter: int = 100, tol: float = 1e-8
     ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
+        self.alpha, self.fit_intercept = alpha, fit_intercept
+        self.max_iter, self.tol = max_iter, tol
+
+    @property
+    def n_iter_(self) -> int:
+        """Steps of Newton's procedure."""
+        steps: Any = self.fit_
+        return max(int(steps.steps), 1)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -63,30 +131,17 @@ class LogLinkRegression(NewtonLearner, Regressor):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> Self:
-        """Learn from all rows: X (n, p) dense or CSR, targets y (n,).
+        """Learn from all rows: X (n, p) dense or CSR, targets y (n,), weights (n,).
 
-        Parameters
-        ----------
-        X, y : array-like or CSR of shape (n, p), and (n,)
-        sample_weight : array-like of shape (n,), optional
-            A weight of 2 counts a row twice.
-        offset, exposure : array-like of shape (n,), optional
-            Numbers added to w'x + b, or times, areas, people that the mean is proportional to:
-            offset = log(exposure). Give one of them.
+        offset (n,) is added to w'x + b; or exposure (n,), such as times or people, that the mean is
+        proportional to: offset = log(exposure). Give one of them.
         """
         self._check_parameters()
-        X = self._rows(X, reset=True, finite=False)
+        X = self._rows(X, reset=True)
         loss = self._objective(X, y, sample_weight, offset, exposure)
-        self._require_finite(loss)
         fit = newton(loss, self.max_iter, self.tol)
-        self._one_target = True
-        self.n_iter_ = max(fit.steps, 1)
         self._set_information(loss, fit)
-        self._accept(fit, X.dtype)
-        if fit.outcome == "interrupted":
-            raise KeyboardInterrupt
-        self._speak_up()
-        return self
+        return self._end(fit, X.dtype)
 
     @lazy_for_dask
     def predict(self, X: Any, offset: Any = None, exposure: Any = None) -> Array:
@@ -105,14 +160,13 @@ class LogLinkRegression(NewtonLearner, Regressor):
     ) -> float:
         """D^2, the share of the deviance of a constant rate that the predictions explain."""
         mean = np.asarray(self.predict(X, offset, exposure), dtype=np.float64)
-        targets = self._check_targets(y, len(mean))
-        omega = self._weights(sample_weight, mean[:, None])
-        omega = np.ones(len(mean)) if omega is None else omega
-        more = check_offset(offset, exposure, len(mean))
-        base = np.exp(more) if len(more) else np.ones(len(mean))
+        targets, more = self._check_targets(y, len(mean)), check_offset(offset, exposure, len(mean))
+        omega: Any = self._weights(
+            np.ones(len(mean)) if sample_weight is None else sample_weight, mean
+        )
+        base: Any = np.exp(more) if len(more) else np.ones(len(mean))
         base = base * ((omega @ targets) / (omega @ base))
-        deviance = self._loss.deviance
-        of_model, of_rate = (float(omega @ deviance(targets, mu)) for mu in (mean, base))
+        of_model, of_rate = (float(omega @ self._loss.deviance(targets, m)) for m in (mean, base))
         if of_rate <= 0:  # equal targets; the model's deviance is rounding, or more
             return float(of_model <= 1e-10 * float(omega.sum()))
         return 1.0 - of_model / of_rate
@@ -129,28 +183,22 @@ class LogLinkRegression(NewtonLearner, Regressor):
     ) -> Summary:
         """Standard errors, z, p, intervals, deviance, AIC and BIC.
 
-        Errors come from the inverse curvature of the penalised loss. After a fit of many rows
-        times features squared (n p^2 > 10^8), which does not compute them, give the training rows
-        again.
+        Errors come from the inverse curvature of the penalised loss. After a fit with n p^2 > 10^8,
+        which does not compute them, give the training rows again.
         """
         check_is_fitted(self, "fit_")
         self._refuse_written("standard errors are those of the likeliest weights")
         if getattr(self.fit_, "outcome", "") in ("separated", "quasi"):
-            raise ValueError(
-                f"{self.fit_.stopped} Such weights have no standard errors; give a larger alpha."
-            )
+            advice = "Such weights have no standard errors; give a larger alpha."
+            raise ValueError(f"{self.fit_.stopped} {advice}")
         loss = None
         if X is not None:
             loss = self._objective(self._rows(X, reset=False), y, sample_weight, offset, exposure)
-        note = (
-            f"Standard errors include the penalty (alpha = {float(self.alpha):.6g}); it pulls "
-            "coefficients towards zero."
-        )
-        return self._tabulate(level, loss, [""], [note] * (float(self.alpha) > 0))
+        penalty = f"Standard errors include the penalty (alpha = {float(self.alpha):.6g})"
+        notes = [f"{penalty}; it pulls coefficients towards zero."] * (float(self.alpha) > 0)
+        return self._tabulate(level, loss, [""], notes)
 
     def _interval(self, X: Any, level: float) -> tuple[Any, Any]:
-        from adaline.procedures.inference import errors_of_values
-
         C, centre = self._covariance()
         X = self._rows(X, reset=False)
         v = self._values(X)[:, 0]
@@ -165,70 +213,49 @@ class LogLinkRegression(NewtonLearner, Regressor):
         more = check_offset(offset, exposure, X.shape[0])
         X, _, omega = as_rows(X, None, self._weights(sample_weight, X), checked=True)
         if not np.any(targets * omega if len(omega) else targets):
-            raise ValueError(
-                f"every {self._loss.unit} in y is zero; the mean would be zero, and log(0) is no "
-                f"intercept. Give rows with {self._loss.unit}s."
-            )
+            raise ValueError(f"every {self._loss.unit} in y is zero; log(0) is no intercept.")
         penalty, intercept = float(self.alpha), bool(self.fit_intercept)
         return Objective.of(self._loss, X, targets, omega, penalty, intercept, offset=more)
 
     def _check_targets(self, y: Any, n: int) -> Array:
-        """Targets as float64 (n,) that the loss takes."""
         loss = self._loss
         if y is None:
             raise ParameterError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None; give "
-                f"{loss.unit}s."
+                f"requires y to be passed, but the target y is None: {loss.unit}s."
             )
-        targets = numbers("y", y)
-        if targets.shape == (n, 1):
-            advice = "A column-vector y was passed when a 1d array was expected; use y.ravel()."
-            warn_caller(advice, DataConversionWarning)
-            targets = targets.ravel()
-        if targets.shape != (n,):
-            raise ParameterError(
-                f"X has {n} rows and y has shape {targets.shape}; expected ({n},), one "
-                f"{loss.unit} a row."
-            )
+        targets: Array = column_or_1d(numbers("y", y), warn=True)
+        if len(targets) != n:
+            raise ParameterError(f"X has {n} rows and y has shape {np.shape(y)}; expected ({n},).")
         bad = np.flatnonzero(loss.bad(targets))
         if len(bad):
-            raise ParameterError(
-                f"y is {targets[bad[0]]} in row {bad[0]}; {loss.told}, and finite (some value(s) "
-                f"of y are out of the valid range of a {loss.name} loss)."
-            )
+            what = f"y is {targets[bad[0]]} in row {bad[0]}; {loss.told}, and finite"
+            raise ParameterError(f"{what} (out of the valid range of a {loss.name} loss).")
         return targets
 
     def _take_newton(self, fit: NewtonFit, p: int) -> None:
-        """Accept weights that `data.fit` found in passes over a source of p columns."""
-        self.n_features_in_, self._one_target, self._information = p, True, None
-        self.n_iter_ = max(fit.steps, 1)
-        self._accept(fit, np.dtype(np.float64))
-        self._speak_up()
+        self.n_features_in_, self._information = p, None
+        self._end(fit, np.dtype(np.float64))
 
 
 class PoissonRegression(LogLinkRegression):
     """Poisson regression by Newton's procedure: counts y of mean exp(w'x + b + offset).
 
     Minimises sum_i (mu_i - y_i log mu_i) + alpha/2 |w|^2; the intercept is not penalised.
-    scikit-learn's PoissonRegressor divides the sum by the number of rows: its alpha is ours by n.
+    scikit-learn's PoissonRegressor divides the sum by the number of rows: its alpha is ours / n.
 
     Parameters
     ----------
     alpha : float >= 0, default=1.0
         The penalty; 0 is maximum likelihood.
-    fit_intercept : bool, default=True
-    max_iter : int, default=100
-        Steps, at most.
-    tol : float, default=1e-8
-        As in `LogisticRegression`: how far weights may be from the minimum, in standard errors.
+    fit_intercept, max_iter, tol
+        As in `LogisticRegression`.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray of shape (p,), and float
-    n_iter_ : int
-    certificate_ : Certificate
-        "optimal" with a proven bound on the distance to the minimum, else "unproven".
-    fit_ : Fit
+    certificate_, fit_, n_iter_
+        "optimal" with a proven bound on the distance to the minimum, else "unproven"; the lectures'
+        shapes; steps.
 
     Examples
     --------
@@ -239,8 +266,6 @@ class PoissonRegression(LogLinkRegression):
     >>> model = PoissonRegression(alpha=0).fit(X, y, exposure=years)
     >>> model.coef_.round(6), model.predict([[1.0]], exposure=[10.0]).round(6)
     (array([0.693147]), array([20.]))
-    >>> model.certificate_.kind
-    'optimal'
     """
 
     _learns = "counts"
@@ -254,16 +279,10 @@ class PoissonRegression(LogLinkRegression):
 class GammaRegression(LogLinkRegression):
     """Gamma regression by Newton's procedure: positive y of mean mu = exp(w'x + b + offset).
 
-    For amounts whose scatter grows with their mean: costs, durations, sizes of claims. Minimises
-    sum_i (y_i / mu_i + log mu_i) + alpha/2 |w|^2; the intercept is not penalised. scikit-learn's
-    GammaRegressor divides the sum by the number of rows: its alpha is ours by n.
-
-    Parameters and attributes are those of `PoissonRegression`.
-
-    Notes
-    -----
-    The variance is phi mu^2. `summary` estimates the dispersion phi from the residuals (Pearson),
-    and standard errors are multiplied by its root; the weights do not depend on it.
+    For amounts whose scatter grows with their mean, as of costs and durations. Minimises
+    sum_i (y_i / mu_i + log mu_i) + alpha/2 |w|^2. Parameters and attributes are those of
+    `PoissonRegression`. `summary` estimates the dispersion phi of the variance phi mu^2 from the
+    residuals (Pearson), and multiplies standard errors by its root.
 
     Examples
     --------
@@ -274,8 +293,6 @@ class GammaRegression(LogLinkRegression):
     >>> model = GammaRegression(alpha=0).fit(X, y)
     >>> model.coef_.round(6), model.predict([[1.0]]).round(6)
     (array([0.693147]), array([200.]))
-    >>> model.certificate_.kind
-    'optimal'
     """
 
     _learns = "positive"
@@ -291,20 +308,16 @@ def check_offset(offset: Any, exposure: Any, n: int) -> Array:
     if offset is None and exposure is None:
         return np.empty(0)
     if offset is not None and exposure is not None:
-        raise ParameterError(
-            "offset and exposure were both given; offset is log(exposure): give one."
-        )
+        raise ParameterError("offset and exposure were both given; offset is log(exposure).")
     name, given = ("offset", offset) if exposure is None else ("exposure", exposure)
     values = numbers(name, given)
     if values.shape != (n,):
         raise ParameterError(f"{name} has shape {values.shape}; expected ({n},), a number a row.")
-    if name == "exposure":
-        with np.errstate(invalid="ignore", divide="ignore"):
-            values = np.where(values > 0, np.log(values), np.nan)
-    bad = np.flatnonzero(~(np.abs(values) <= LARGEST_OFFSET))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        logs = values if exposure is None else np.log(values)
+    bad = np.flatnonzero(~(np.abs(logs) <= LARGEST_OFFSET))
     if len(bad):
-        wanted = "positive numbers" if name == "exposure" else f"numbers up to {LARGEST_OFFSET:g}"
-        raise ParameterError(
-            f"{name} is {np.asarray(given)[bad[0]]} in row {bad[0]}; expected {wanted}."
-        )
-    return values
+        expected = "an offset" if exposure is None else "a positive number with a logarithm"
+        what = f"{name} is {values[bad[0]]} in row {bad[0]}; expected {expected}"
+        raise ParameterError(f"{what} of at most {LARGEST_OFFSET:g}.")
+    return logs

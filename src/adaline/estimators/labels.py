@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from adaline import parameters
+from adaline.errors import plural
 from adaline.parameters import NONE, Expected, ParameterError, is_number, named, shown, words
 from adaline.results import Array
 
@@ -23,7 +23,9 @@ def check_labels(y: Any, n: int) -> NDArray[Any]:
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     try:
-        labels = column_or_1d(parameters.array("y", y), warn=True)
+        labels = parameters.array("y", y)
+        plain = labels.ndim == 1 and labels.dtype.kind in "iubU"
+        labels = labels if plain else column_or_1d(labels, warn=True)
     except (ValueError, TypeError) as error:
         raise named(error, "y") from None
     if len(labels) != n:
@@ -36,40 +38,26 @@ def check_labels(y: Any, n: int) -> NDArray[Any]:
 
 def require_order(labels: NDArray[Any], name: str) -> NDArray[Any]:
     """Labels of one type that has an order; objects become the numbers or texts that they are."""
+    if labels.dtype == object:
+        values = labels.tolist()
+        if all(isinstance(a, str) for a in values):
+            return labels
+        for i, a in enumerate(values):
+            if a is None or type(a).__name__ in ("NAType", "NaTType") or a != a:
+                raise ParameterError(f"{name} has no label in row {i}: contains NaN, None or NA.")
+        odd = [a for a in values if not (isinstance(a, bool | np.bool_ | float) or is_number(a))]
+        numbers = labels if odd else np.array(values)
+        if numbers.dtype == object:  # fractions and integers beyond 64 bits, too
+            odd = odd or values
+            what = f"{name} holds {type(odd[0]).__name__} objects such as {shown(odd[0])}"
+            raise ParameterError(f"{what} (Unknown label type); expected no such mixture.")
+        labels = numbers
     kind = labels.dtype.kind
-    if kind == "O":
-        return _convert_objects(labels, name)
-    if kind == "f" and not np.isfinite(labels).all():
+    if (kind == "f" and not np.isfinite(labels).all()) or (kind in "mM" and np.isnat(labels).any()):
         raise ParameterError(f"{name} contains NaN or infinity, which are no labels.")
-    if kind == "S":
-        raise ParameterError(f"{name} holds labels of bytes; make them text, by .astype(str).")
-    if kind not in "iubUfmM" or (kind in "mM" and np.isnat(labels).any()):
+    if kind not in "iubUfmM":
         raise ParameterError(f"{name} has dtype {labels.dtype}; expected labels: texts or numbers.")
     return labels
-
-
-def _convert_objects(labels: NDArray[Any], name: str) -> NDArray[Any]:
-    kinds: dict[str, Any] = {}  # an example of each
-    for i, a in enumerate(labels.flat):
-        if a is None or type(a).__name__ in ("NAType", "NaTType") or (type(a) is float and a != a):
-            raise ParameterError(f"{name} has no label in row {i}: contains NaN, None or NA.")
-        number = isinstance(a, bool | np.bool_ | float) or is_number(a)
-        kinds.setdefault("text" if isinstance(a, str) else "number" if number else "other", a)
-    if "other" in kinds:
-        example = kinds["other"]
-        raise ParameterError(
-            f"{name} holds {type(example).__name__} objects such as {shown(example)} (Unknown "
-            "label type); expected labels: texts or numbers."
-        )
-    if len(kinds) > 1:
-        raise ParameterError(
-            f"{name} mixes texts and numbers, which have no common order; make all of them texts."
-        )
-    if "number" not in kinds:
-        return labels
-    values = np.array(labels.tolist())
-    # Fractions and integers beyond 64 bits remain objects, which numpy cannot sort reliably.
-    return require_order(values.astype(np.float64) if values.dtype == object else values, name)
 
 
 def encode(
@@ -79,69 +67,33 @@ def encode(
 
     Two classes at least; without a stream's classes, two with rows of positive weight omega.
     """
-    labels, codes = np.unique(y, return_inverse=True)
-    codes = codes.astype(np.int64, copy=False)
-    # scikit-learn refuses fractions and warns of many labels; to ask it always takes 0.1 ms.
-    if y.dtype.kind == "f" or len(labels) > max(len(y) // 2, 2):
-        try:
-            check_classification_targets(y)
-        except (ValueError, TypeError) as error:
-            raise named(error, "y") from None
+    labels = np.unique(y)  # hashes; to return the inverse it would sort all rows
+    codes = y == labels[-1] if len(labels) == 2 else np.searchsorted(labels, y)
+    codes = np.asarray(codes, dtype=np.int64)
     if labels.dtype.kind == "f":
+        if (labels != np.rint(labels)).any():
+            raise ValueError("y holds fractions (Unknown label type: continuous); expected labels.")
         labels = labels + labels.dtype.type(0.0)  # minus zero becomes zero
     if classes is not None:
-        labels, codes = classes, codes_of(labels, classes)[codes]
+        place = {label: k for k, label in enumerate(classes.tolist())}
+        if unknown := [label for label in labels.tolist() if label not in place]:
+            known = f"the classes {classes.tolist()}"
+            raise ValueError(f"y has the label {unknown[0]!r}, which is not among {known}.")
+        codes = np.array([place[label] for label in labels.tolist()], dtype=np.int64)[codes]
+        labels = classes
     if len(labels) < 2:
-        raise ValueError(
-            f"y has one class, {labels.tolist()}; telling classes apart needs at least two. In "
-            "a stream, give all labels in `classes` at the first partial_fit."
-        )
+        advice = "In a stream, give all labels in `classes` at the first partial_fit."
+        raise ValueError(f"y has one class, {labels.tolist()}; two are needed. {advice}")
     if classes is None and omega is not None:
-        present = np.bincount(codes[omega > 0], minlength=len(labels)) > 0
-        if np.count_nonzero(present) < 2:
-            raise ValueError(
-                f"all rows of positive sample_weight are of one class, {labels[present].tolist()}; "
-                "telling classes apart needs at least two."
-            )
+        present = labels[np.bincount(codes[omega > 0], minlength=len(labels)) > 0].tolist()
+        if len(present) < 2:
+            raise ValueError(f"rows of positive sample_weight are of one class, {present}.")
     return labels, codes
 
 
-def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
-    """Index of each label among the sorted classes; an error names a label not among them."""
-    if not _can_be_equal(classes, y):
-        raise ValueError(
-            f"y has labels such as {y.tolist()[0]!r}, and the classes are {classes.tolist()}; "
-            "texts, numbers and dates are never equal."
-        )
-    codes = np.searchsorted(classes, y)
-    known = codes < len(classes)
-    known[known] = classes[codes[known]] == y[known]
-    if not known.all():
-        raise ValueError(
-            f"y has the label {y[~known].tolist()[0]!r}, which is not among the classes "
-            f"{classes.tolist()}; give all labels in `classes` at the first partial_fit."
-        )
-    return np.asarray(codes, dtype=np.int64)
-
-
-def _can_be_equal(a: NDArray[Any], b: NDArray[Any]) -> bool:
-    """Whether both hold texts, numbers, dates or durations."""
+def can_be_equal(a: NDArray[Any], b: NDArray[Any]) -> bool:
     families = {"U": "texts", "O": "texts", "M": "dates", "m": "durations"}
     return families.get(a.dtype.kind, "numbers") == families.get(b.dtype.kind, "numbers")
-
-
-def accuracy(predicted: NDArray[Any], y: Any, sample_weight: Any) -> float:
-    """Share of predictions that are the labels y, by weight; a rejected sample is wrong."""
-    n = len(predicted)
-    labels = check_labels(y, n)
-    omega = parameters.weights_of("sample_weight", sample_weight, n)
-    if not _can_be_equal(predicted, labels) and predicted.dtype != object:
-        raise ParameterError(
-            f"y has labels such as {shown(labels.tolist()[0])}, and predictions are such as "
-            f"{shown(predicted.tolist()[0])}; texts, numbers and dates are never equal."
-        )
-    right = np.asarray(predicted == labels, dtype=np.float64)
-    return float(np.average(right, weights=omega))
 
 
 def check_stream_classes(classes: Any, known: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -156,11 +108,33 @@ def check_stream_classes(classes: Any, known: NDArray[Any] | None) -> NDArray[An
         raise ParameterError(f"classes is {shown(classes)}; expected a list of all labels.")
     labels = np.unique(require_order(labels, "classes"))
     if known is not None and not np.array_equal(labels, known):
-        raise ValueError(
-            f"classes are {labels.tolist()}, but were {known.tolist()} at the first partial_fit; "
-            "they cannot change."
-        )
+        now, before = labels.tolist(), known.tolist()
+        raise ValueError(f"classes are {now}, were {before} at first, and cannot change.")
     return labels
+
+
+def describe_runs(runs: int, counts: Any) -> str:
+    """What is odd about so few runs of equal labels, of classes with so many rows; "" if nothing.
+
+    The mean number of runs in a random order is 1 + n - sum n_k^2 / n (Wald and Wolfowitz). A tenth
+    of it is reached by sorted rows from 40 on; by a random order of 40 with a chance below 1e-10.
+
+    >>> describe_runs(2, [30, 30])
+    'the labels come in 2 runs, as in sorted rows, where a random order has about 31'
+    >>> describe_runs(60, [30, 30]), describe_runs(2, [9, 9])
+    ('', '')
+    """
+    n, rows = float(np.sum(counts)), np.asarray(counts, dtype=np.float64)
+    expected = 1.0 + n - float(rows @ rows) / n
+    if 10 * runs > expected:
+        return ""
+    sorted_rows = f"the labels come in {plural(runs, 'run')}, as in sorted rows"
+    return f"{sorted_rows}, where a random order has about {expected:,.0f}"
+
+
+def runs_in(labels: NDArray[Any]) -> str:
+    runs = 1 + int(np.count_nonzero(labels[1:] != labels[:-1]))
+    return describe_runs(runs, np.unique(labels, return_counts=True)[1])
 
 
 def labels_of_moments(classes: Any, K: int) -> NDArray[Any]:
@@ -169,21 +143,19 @@ def labels_of_moments(classes: Any, K: int) -> NDArray[Any]:
         return np.arange(K)
     labels = require_order(parameters.array("classes", classes), "classes")
     if labels.shape != (K,) or len(np.unique(labels)) < K or K < 2:
-        raise ParameterError(
-            f"classes are {shown(classes)}; the moments have {K} classes, and each needs a label "
-            "of its own (two at least)."
-        )
+        raise ParameterError(f"classes are {shown(classes)}; expected {K} different labels.")
     return labels
 
 
-def _weighs_labels(value: Any) -> bool:
-    if not isinstance(value, Mapping):
-        return False
-    return all(is_number(w) and 0.0 <= w < np.inf for w in value.values())
-
-
 CLASS_WEIGHT = (
-    NONE | words("balanced") | Expected("a dict of weights >= 0 by label", _weighs_labels)
+    NONE
+    | words("balanced")
+    | Expected(
+        "a dict of weights >= 0 by label",
+        lambda value: (
+            isinstance(value, Mapping) and all(is_number(w) and w >= 0 for w in value.values())
+        ),
+    )
 )
 
 
@@ -202,11 +174,7 @@ def weights_by_class(
         factor = np.divide(sums.sum(), len(classes) * sums, out=np.ones(len(sums)), where=sums > 0)
     else:
         known = classes.tolist()
-        unknown = [label for label in class_weight if label not in known]
-        if unknown:
-            raise ParameterError(
-                f"class_weight has a weight for {shown(unknown[0])}, and the classes are "
-                f"{shown(known)}."
-            )
+        if unknown := [label for label in class_weight if label not in known]:
+            raise ParameterError(f"class_weight has {shown(unknown[0])}, which is no class of y.")
         factor = np.array([class_weight.get(label, 1.0) for label in known], dtype=np.float64)
     return np.asarray(row_weights * factor[codes])

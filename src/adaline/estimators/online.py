@@ -7,34 +7,33 @@ its parameters and a `_recipe` for `procedures.sequential`. `fit` makes passes; 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from adaline.certificates.sides import separation
-from adaline.errors import plural, warn_caller
-from adaline.estimators.base import as_delivered, callbacks, starting_weights, unchanged_on_error
-from adaline.estimators.labels import check_labels, check_stream_classes, encode
-from adaline.estimators.registry import SEEN
+from adaline.certificates.margins import separation
+from adaline.errors import warn_caller
+from adaline.estimators.base import as_delivered, starting_weights, unchanged_on_error
+from adaline.estimators.labels import check_stream_classes
+from adaline.estimators.registry import WEIGHTS
 from adaline.estimators.streams import EACH_ONCE, STREAM, StreamClassifier, StreamWeights
 from adaline.kernels import codes
 from adaline.parameters import COUNT, FLAG, NOT_NEGATIVE, SEED, words
 from adaline.procedures.gradient_descent import batch
 from adaline.procedures.sequential import Outcome, Recipe, State, sequential
-from adaline.procedures.steps import finished
-from adaline.results import Array, Certificate, Fit
+from adaline.results import Array, Certificate, Fit, finished
 from adaline.schedules import Absolute, Auto, Constant, as_schedule, mean_square, stable_rate
 from adaline.sums.rows import as_rows
 
-# Fewer runs of labels than a random order has, by this factor. Sorted rows of two classes reach it
-# from 40 rows on; in a random order of 40 rows the chance is below 1e-10.
-LONG_RUNS = 10
+NO_PROOF = Certificate(
+    "unproven",
+    "weights approach least squares as learning goes on; how close they are is not proven.",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +47,7 @@ class SequentialFit(Fit):
     passes : int
         Complete passes over the samples.
     converged : bool or None
-        Whether learning stopped by its own rule; None for a stream, whose end nobody knows.
+        Whether learning stopped by its own rule; None for a stream.
     """
 
     corrections: int
@@ -56,25 +55,24 @@ class SequentialFit(Fit):
     converged: bool | None = None
 
 
-def learns_in_order(learner: Any) -> bool:
+def require_online_mode(learner: Any) -> bool:
     """Whether there is partial_fit: not in batch mode, which needs all rows for every update."""
     if not isinstance(learner.mode, str) or learner.mode != "batch":
         return True
-    raise AttributeError(
-        "mode='batch' needs all rows for every update, so a stream cut differently would "
-        f"learn differently; use fit, or mode={learner._MODES[0]!r}."
-    )
+    other = learner._MODES[0]
+    raise AttributeError(f"mode='batch' needs all rows at once; use fit, or mode={other!r}.")
 
 
-class OnlineLearner(CallbackSupportMixin, StreamWeights):
+class OnlineLearner(StreamWeights):
     """fit in passes, and streams, over one State."""
 
-    _state: Any = None
+    # Rows, targets (n, k) and weights, all checked; with reset, a new State.
+    _observe: Callable[..., tuple[Any, Array, Array]]
     _streams = "order"
     _traces = "samples"
     _error = "mean squared error"
     _advice = "Give a larger max_iter."  # where learning has not converged
-    _stored = SEEN | {"_dtype": "dtype", "_state": "State", "_known": "Fit | SequentialFit | None"}
+    _stored = WEIGHTS | {"_state": "State", "_known": "Fit | SequentialFit | None"}
     _MODES = ("online", "batch")
     _parameters = {
         "max_iter": COUNT,
@@ -103,41 +101,33 @@ class OnlineLearner(CallbackSupportMixin, StreamWeights):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    @property
-    def _order_matters(self) -> bool:
-        return bool(self.mode != "batch")
-
-    def _recipe(self, K: int, p: int) -> Recipe:
-        raise NotImplementedError  # pragma: no cover
-
-    def _observe(
-        self, X: Any, y: Any, sample_weight: Any, classes: Any = None, *, reset: bool
-    ) -> tuple[Any, Array, Array]:
-        """Rows, targets (n, k) and weights, all checked; with reset, a new State."""
-        raise NotImplementedError  # pragma: no cover
-
-    def _certify(self, X: Any, Y: Array, omega: Array) -> Certificate:
-        """What is proven of the weights of the State after passes over these rows."""
-        raise NotImplementedError  # pragma: no cover
+    def _learns_in_order(self) -> bool:
+        return self.mode != "batch" and not self.shuffle
 
     def _row_errors(self, t: Any, V: Any) -> Any:
         return (t - V) ** 2
 
-    def _squared_errors(self, criterion: int, targets: int, K: int, p: int) -> Recipe:
+    def _codes_of_errors(self) -> tuple[int, int]:
+        return codes.SQUARED, codes.SIGNS
+
+    def _recipe(self, K: int, p: int) -> Recipe:
         """The recipe of squared errors, which average their weights under automatic rates."""
         schedule = as_schedule(self.eta)
         if isinstance(schedule, Absolute):
             raise ValueError("eta='absolute' is for perceptrons; use a number or 'auto'.")
         auto = isinstance(schedule, Auto) and self.mode != "batch"
         keep = codes.LATE_AVERAGE if auto else codes.LAST
-        return Recipe(criterion, targets, schedule, keep, bool(self.fit_intercept), K, p)
+        return Recipe(*self._codes_of_errors(), schedule, keep, bool(self.fit_intercept), K, p)
+
+    def _certify(self, X: Any, Y: Array, omega: Array) -> Certificate:
+        """What is proven of the weights of the State after passes over these rows."""
+        return NO_PROOF
 
     def _begin(self, K: int, p: int, dtype: Any) -> None:
         """Forget everything; parameters are read here, and hold for the stream that follows."""
         self._state, self._known = State(self._recipe(K, p)), None
-        self._dtype, self._shape = np.dtype(dtype), (p,)
+        self._dtype = np.dtype(dtype)
 
-    @with_callbacks
     @unchanged_on_error
     def fit(
         self,
@@ -152,8 +142,7 @@ class OnlineLearner(CallbackSupportMixin, StreamWeights):
 
         Parameters
         ----------
-        X : array-like or CSR of shape (n, p)
-        y : array-like of shape (n,)
+        X, y : array-like or CSR of shape (n, p), and array-like of shape (n,)
             Labels of a classifier; numbers, or columns of them (n, k), of a regressor.
         sample_weight : array-like of shape (n,), optional
             Multiplies the step of each sample; zero leaves it out.
@@ -166,17 +155,15 @@ class OnlineLearner(CallbackSupportMixin, StreamWeights):
         start = starting_weights(coef_init, intercept_init, len(state.last), X.shape[1])
         if start is not None:
             state.go_on_from(*start)
-        shared: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "bound": bound}
-        if self.mode == "batch":
-            steps = batch.steps(state, X, Y, omega, **shared)
-        else:
-            seed = check_random_state(self.random_state).randint(2**31 - 1) if self.shuffle else 0
-            shared["rng"] = np.random.default_rng(seed) if self.shuffle else None
-            shared["note"] = self._look is not None  # `trace` shows every sample
-            steps = sequential.steps(state, X, Y, omega, **shared)
+        options: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "bound": bound}
+        if self.mode != "batch":
+            options["note"] = self._look is not None  # `trace` shows every sample
+            if self.shuffle:
+                seed = check_random_state(self.random_state).randint(2**31 - 1)
+                options["rng"] = np.random.default_rng(seed)
+        learn = batch if self.mode == "batch" else sequential
         try:
-            with callbacks(self, self.max_iter) as hear:
-                outcome = finished(steps, hear)
+            outcome = finished(learn.steps(state, X, Y, omega, **options), self._look)
         except KeyboardInterrupt:
             done = state.seen if self.mode == "batch" else state.seen // max(X.shape[0], 1)
             stopped = f"interrupted after {done} complete passes."
@@ -184,17 +171,15 @@ class OnlineLearner(CallbackSupportMixin, StreamWeights):
             raise
         self._known = self._fit_of(state, outcome, self._certify(X, Y, omega))
         if not outcome.converged:
-            name = type(self).__name__
-            message = f"{name} did not converge: {outcome.stopped} {self._advice}"
-            warn_caller(message, ConvergenceWarning)
+            what = f"{type(self).__name__} did not converge: {outcome.stopped}"
+            warn_caller(f"{what} {self._advice}", ConvergenceWarning)
         return self
 
     def _learn_stream(self, X: Any, Y: Array, omega: Array) -> Self:
         """Each row once, as it comes; non-finite weights are not accepted."""
         state = self._state
         bound = self._check_rate(X, omega) if state.seen == 0 else ""
-        saved = state.copy()
-        self._learn_block(state, X, Y, omega)
+        saved = self._learn_block(state, X, Y, omega)
         self._known = None
         if not np.isfinite(state.theta).all():
             state.restore(saved)
@@ -204,18 +189,14 @@ class OnlineLearner(CallbackSupportMixin, StreamWeights):
         return self
 
     def _fit_of(self, state: State, outcome: Outcome, certificate: Certificate) -> SequentialFit:
-        W, b = state.kept()
         counts = state.corrections, outcome.passes
         converged = None if certificate is STREAM else outcome.converged
-        return SequentialFit(W, b, outcome.stopped, certificate, *counts, converged)
+        return SequentialFit(*state.kept(), outcome.stopped, certificate, *counts, converged)
 
     def _stream_fit(self, state: State) -> SequentialFit:
         return self._fit_of(state, Outcome(1, EACH_ONCE, False), STREAM)
 
-    @property
-    def n_iter_(self) -> int:
-        """Complete passes over the samples."""
-        return int(getattr(self.fit_, "passes", 1))
+    n_iter_ = property(lambda self: int(getattr(self.fit_, "passes", 1)), doc="Complete passes.")
 
     def _check_rate(self, X: Any, omega: Array) -> str:
         """Warn of a rate above the lectures' bound; returns the sentence about it."""
@@ -236,11 +217,11 @@ class OnlineLearner(CallbackSupportMixin, StreamWeights):
             warn_caller(f"{sentence} {advice}", ConvergenceWarning)
         return sentence
 
-    def _restored(self, dtype: Any) -> None:
+    def _restored(self) -> None:
         """Predictions, if a stream may begin with these parameters at all."""
         fresh = type(self)(**self.get_params(deep=False))
         fresh._begin(self._state.recipe.K, self.n_features_in_, self._dtype)
-        super()._restored(dtype)
+        super()._restored()
 
 
 class OnlineClassifier(OnlineLearner, StreamClassifier):
@@ -249,16 +230,11 @@ class OnlineClassifier(OnlineLearner, StreamClassifier):
     _exports = "sides"
     _stored = {**OnlineLearner._stored, "classes_": "labels"}
 
-    def _takes_single_samples(self) -> bool:
-        return bool(self.mode != "batch")
-
     def _observe(
         self, X: Any, y: Any, sample_weight: Any, classes: Any = None, *, reset: bool
     ) -> tuple[Any, Array, Array]:
-        X = self._rows(X, reset=reset)
-        weights = self._weights(sample_weight, X)
-        labels, row_codes = encode(check_labels(y, X.shape[0]), classes, weights)
-        X, Y, omega = as_rows(X, row_codes, weights, checked=True)
+        X, labels, *coded = self._labelled_rows(X, y, sample_weight, classes, reset=reset)
+        X, Y, omega = as_rows(X, *coded, checked=True)
         if reset:
             self._begin(1 if len(labels) == 2 else len(labels), X.shape[1], X.dtype)
             self._set_classes(labels)
@@ -270,65 +246,18 @@ class OnlineClassifier(OnlineLearner, StreamClassifier):
             X, row_codes = X[omega > 0], row_codes[omega > 0]
         W, b = self._state.kept()
         certificate = separation(*as_delivered(W, b, self._dtype), X, row_codes)
-        warn_of_runs(self, row_codes, certificate)
+        if certificate.kind != "separable":  # else no row was outweighed
+            self._warn_of_runs(row_codes)
         return certificate
 
-    @available_if(learns_in_order)
+    @available_if(require_online_mode)
     @unchanged_on_error
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn these rows too, once, as they come. The first call names all `classes`.
 
-        Any cutting of the rows into calls gives the same weights, bit for bit.
+        The weights do not depend on how rows are batched, bit for bit.
         """
         self._check_parameters()
         first = self._state is None
         known = check_stream_classes(classes, None if first else self.classes_)
         return self._learn_stream(*self._observe(X, y, sample_weight, known, reset=first))
-
-
-def runs_of(codes: NDArray[Any]) -> tuple[int, float] | None:
-    """How many runs of equal labels there are and a random order has, where these are long.
-
-    The mean number of runs in a random order is 1 + n - sum n_k^2 / n (Wald and Wolfowitz).
-
-    >>> runs_of(np.repeat([0, 1], 30)), runs_of(np.tile([0, 1], 30)), runs_of(np.repeat([0, 1], 9))
-    ((2, 31.0), None, None)
-    """
-    runs = 1 + int(np.count_nonzero(codes[1:] != codes[:-1]))
-    if LONG_RUNS * runs > len(codes):  # a random order has at most n
-        return None
-    return are_long(runs, np.unique(codes, return_counts=True)[1])
-
-
-def are_long(runs: int, counts: Any) -> tuple[int, float] | None:
-    """The same for so many runs of classes with so many rows."""
-    n, rows = float(np.sum(counts)), np.asarray(counts, dtype=np.float64)
-    expected = 1.0 + n - float(rows @ rows) / n
-    return (runs, expected) if LONG_RUNS * runs <= expected else None
-
-
-def goes_in_order(model: Any) -> bool:
-    """Whether a classifier takes the rows as they come."""
-    in_order = getattr(model, "_order_matters", False) and not getattr(model, "shuffle", False)
-    return bool(in_order and getattr(model, "_learns", None) == "classes")
-
-
-def warn_of_runs(model: Any, codes: NDArray[Any], certificate: Certificate) -> None:
-    """Warn, for `fit`, where the order of the rows decides what is learned.
-
-    Not where all rows are on their right sides: then none was outweighed.
-    """
-    if certificate.kind == "separable" or not goes_in_order(model):
-        return
-    if (runs := runs_of(codes)) is not None:
-        advice = "Give shuffle=True" if hasattr(model, "shuffle") else "Shuffle the rows first"
-        warn_caller(f"{sentence(model, *runs)} {advice}.")
-
-
-def sentence(model: Any, runs: int, expected: float) -> str:
-    """What is wrong with the order of the rows."""
-    return (
-        f"the labels come in {plural(runs, 'run')}, as in sorted rows, where a random order has "
-        f"about {expected:,.0f}; {type(model).__name__} learns row by row, so the last rows "
-        "outweigh the others."
-    )

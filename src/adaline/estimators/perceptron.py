@@ -22,10 +22,9 @@ CRITERIA = {"machine": codes.MACHINE, "ovr": codes.PERCEPTRON}
 class Perceptron(OnlineClassifier):
     """Correct each error: w + eta t x where t (w'x + b) <= 0, until a pass makes no correction.
 
-    Lectures: the perceptron (incremental and batch), the perceptron criterion, fixed increment and
-    absolute error correction. Separable classes are separated after finitely many corrections
-    (`mistake_bound`); else it stops by `tol` or at `max_iter`, with a ConvergenceWarning. The form
-    w + eta [d - y] x of lecture 000 is this one with twice the eta, as d - y is ±2.
+    Lectures: the perceptron and its criterion, fixed increment, absolute error correction.
+    Separable classes are separated after finitely many corrections (`mistake_bound`). The form w +
+    eta [d - y] x of lecture 000 is this one with twice the eta, as d - y is ±2.
 
     Parameters
     ----------
@@ -35,34 +34,26 @@ class Perceptron(OnlineClassifier):
     max_iter : int, default=1000
         Passes at most.
     tol : float, default=1e-3
-        Stop, after five passes at the earliest, where the corrections show that no (w, b) of length
-        one has t (w'x + b) above tol times the longest (x, 1) for all samples (the convergence
-        theorem): classes that overlap need no more passes, and classes with a wider margin are
-        always separated. 0 goes on. Not for batches, `keep` other than "last", sample weights,
-        `multiclass="ovr"` and steps that change.
+        Stop, after five passes or more, where the corrections prove that no (w, b) of length one
+        has t (w'x + b) above tol times the longest (x, 1) for all samples. 0 goes on. Not for
+        batches, other `keep`, sample weights, `multiclass="ovr"` and steps that change.
     mode : {"incremental", "batch"}, default="incremental"
         Update after every error, or by their sum after every pass.
     keep : {"last", "average", "pocket"}, default="last"
-        The weights to predict with: the last; the average over all samples seen; or those with
-        the longest run of right answers (batch: fewest errors). The last two suit classes that
-        overlap.
+        The weights to predict with: the last; their average over all samples seen; or those with
+        the longest run of right answers (batch: fewest errors).
     multiclass : {"machine", "ovr"}, default="machine"
-        K > 2 classes: the linear machine (Kesler: raise the true class, lower the strongest
-        other), or each class against the rest.
+        K > 2 classes: the linear machine (Kesler), or each class against the rest.
     fit_intercept : bool, default=True
         Whether there is a bias b, a weight whose input is always 1.
-    shuffle : bool, default=False
-        Whether each pass of `fit` takes all rows in a new random order.
-    random_state : int, RandomState or None, default=None
-        Seed of the shuffling.
+    shuffle, random_state : bool, and int, RandomState or None
+        Whether each pass of `fit` takes all rows in a new random order, and its seed.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, p) or (K, p)
-    intercept_ : ndarray of shape (1,) or (K,)
-    classes_ : ndarray
-    n_iter_ : int
-        Passes, the last one without corrections included.
+    coef_, intercept_ : ndarray of shape (1, p) and (1,), or (K, p) and (K,)
+    classes_, n_iter_ : ndarray, and int
+        Sorted labels, and passes.
     certificate_ : Certificate
         "separable" when every training sample is provably on its right side, else "undecided".
     fit_ : SequentialFit
@@ -73,16 +64,14 @@ class Perceptron(OnlineClassifier):
     >>> from adaline import Perceptron
     >>> X, y = [[-1, -1], [1, -1], [-1, 1], [1, 1]], [-1, 1, 1, 1]
     >>> model = Perceptron().fit(X, y)
-    >>> model.coef_, model.intercept_, model.fit_.corrections
-    (array([[1., 1.]]), array([1.]), 3)
-    >>> model.certificate_.kind, model.fit_.stopped
-    ('separable', 'pass 2 made no correction.')
+    >>> model.coef_, model.intercept_, model.fit_.corrections, model.certificate_.kind
+    (array([[1., 1.]]), array([1.]), 3, 'separable')
     """
 
     _command = "perceptron"
     _advice = (
         "Give a larger max_iter or a smaller tol, columns of similar size, or ask `separability` "
-        "whether any hyperplane exists: without one, no number of passes is enough."
+        "whether any hyperplane exists."
     )
     _error = "perceptron criterion"
     _MODES = ("incremental", "batch")
@@ -106,16 +95,12 @@ class Perceptron(OnlineClassifier):
         random_state: Any = None,
     ):
         super().__init__(eta, max_iter, tol, mode, fit_intercept, shuffle, random_state)
-        self.keep = keep
-        self.multiclass = multiclass
+        self.keep, self.multiclass = keep, multiclass
 
     def _recipe(self, K: int, p: int) -> Recipe:
         schedule = as_schedule(self.eta)
         if isinstance(schedule, Auto):
-            raise ValueError(
-                "eta='auto' is for squared errors; a perceptron's corrections need no rate. "
-                "Use 1.0, 'absolute' or OverK."
-            )
+            raise ValueError("eta='auto' is for squared errors; use 1.0, 'absolute' or OverK.")
         if isinstance(schedule, Absolute) and self.mode == "batch":
             raise ValueError("eta='absolute' corrects one sample; use mode='incremental'.")
         criterion = codes.PERCEPTRON if K == 1 else CRITERIA[self.multiclass]
@@ -129,21 +114,19 @@ class Perceptron(OnlineClassifier):
 class SigmoidPerceptron(OnlineClassifier):
     """Squared error through a sigmoid: w + eta (t - phi(v)) phi'(v) x with v = w'x + b.
 
-    Lecture: gradient descent and LMS for a sigmoidal perceptron. Unlike the Adaline it follows
-    the gradient of the error of its own output, so that samples far on their right side no longer
-    pull. The error has local minima; learning starts from zero. K > 2 classes: one neuron each.
+    Lecture: gradient descent and LMS for a sigmoidal perceptron. It follows the gradient of the
+    error of its own output, so that samples far on their right side do not pull. The error has
+    local minima; learning starts from zero. K > 2 classes: one neuron each.
 
     Parameters
     ----------
     phi : {"tanh", "logistic"}, default="tanh"
         tanh has targets ±1 and phi' = 1 - phi^2; logistic 0/1 and phi' = phi (1 - phi).
-    eta : "auto", float or schedule, default="auto"
-        The learning rate; see `Auto`.
-    max_iter, mode, fit_intercept, shuffle, random_state
-        As in `WidrowHoff`.
     tol : float, default=1e-3
         Stop when the error of a pass is not smaller by this fraction, twice in a row, or when the
         mean squared error is below it. 0 never.
+    eta, max_iter, mode, fit_intercept, shuffle, random_state
+        As in `WidrowHoff`.
 
     Attributes
     ----------
@@ -177,8 +160,8 @@ class SigmoidPerceptron(OnlineClassifier):
         super().__init__(eta, max_iter, tol, mode, fit_intercept, shuffle, random_state)
         self.phi = phi
 
-    def _recipe(self, K: int, p: int) -> Recipe:
-        return self._squared_errors(*SIGMOIDS[self.phi], K, p)
+    def _codes_of_errors(self) -> tuple[int, int]:
+        return SIGMOIDS[self.phi]
 
     def _row_errors(self, t: Any, V: Any) -> Any:
         return (t - criteria.phi(SIGMOIDS[self.phi][0], V)) ** 2

@@ -11,28 +11,23 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import refuse_beyond_memory
-from adaline.estimators.base import COEF
-from adaline.estimators.closed_form import LeastSquaresRegressor
+from adaline.estimators.least_squares import LeastSquares
 from adaline.estimators.registry import demand
 from adaline.kernels import double_double
 from adaline.parameters import COUNT, FLAG
-from adaline.procedures.least_squares import least_squares
-from adaline.results import Array, ClosedFit
-from adaline.sums.moments import Moments
-from adaline.sums.rows import Rows, check_finite
+from adaline.results import Array
+from adaline.sums.rows import Rows
 
 MAX_MONOMIALS = 2**20  # monomials: each is a tuple, a column of two numbers, and a coefficient
 MAX_FACTORS_IN_FILE = 2**24  # of all monomials that a model file may name: some hundred megabytes
 
 
-class PolynomialLeastSquares(LeastSquaresRegressor):
+class PolynomialLeastSquares(LeastSquares):
     """Least squares on all monomials up to a degree, the powers kept to 32 digits.
 
-    Lecture: polynomial features.
-
-    Rounding x^k to float64 moves the exact solution of an ill-conditioned fit: on the NIST set
-    Filip (degree 10) it leaves 8 digits, whatever the solver. Here each monomial is a pair of
-    float64, so the solution is that of the polynomial itself.
+    Lecture: polynomial features. Rounding x^k to float64 moves the exact solution of an
+    ill-conditioned fit. Here each monomial is a pair of float64, so the solution is that of the
+    polynomial itself.
 
     Parameters
     ----------
@@ -52,37 +47,33 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
     >>> import numpy as np
     >>> from adaline import PolynomialLeastSquares
     >>> x = np.linspace(-1, 1, 9).reshape(-1, 1)
-    >>> model = PolynomialLeastSquares(degree=3).fit(x, (1 + 2 * x - x**3).ravel())
-    >>> model.coef_.round(15) + 0.0
+    >>> PolynomialLeastSquares(degree=3).fit(x, (1 + 2 * x - x**3).ravel()).coef_.round(15) + 0.0
     array([ 2.,  0., -1.])
     """
 
     _exports = "monomials"
-    _stored = LeastSquaresRegressor._stored | {
-        "n_features_in_": "count =d",
+    _command = _streams = _intervals = None  # type: ignore[assignment]
+    refine = True
+    _stored = LeastSquares._stored | {
+        "n_features_in_": "int =d",
         "feature_names_in_?": "names d",
     }
-    _derived = (*COEF, "monomials_")
+    _derived = ("monomials_",)
     _parameters = {"degree": COUNT, "fit_intercept": FLAG}
 
     def __init__(self, degree: int = 2, fit_intercept: bool = True):
         self.degree = degree
         self.fit_intercept = fit_intercept
 
-    def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
-        return least_squares(m, rows, intercept=self.fit_intercept)
-
-    def _observe(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
-        rows = super()._observe(X, y, sample_weight, reset=reset)
-        dense = rows.X.toarray() if hasattr(rows.X, "toarray") else rows.X
-        check_finite(dense, super()._names)
+    def _observe(self, X: Any, y: Any, omega: Any, classes: Any = None, *, reset: bool) -> Rows:
+        rows = super()._observe(X, y, omega, reset=reset)
+        dense = rows.dense()
         check_size(len(dense), dense.shape[1], int(self.degree))
         self.monomials_ = monomials(dense.shape[1], self.degree)
         high, low = self._expand(dense)
         return replace(rows, X=high, X_low=low)
 
     def _expand(self, X: Array) -> tuple[Array, Array]:
-        """Monomials of the rows as high and low parts, up to the degree that was learned."""
         check_size(len(X), X.shape[1], len(self.monomials_[-1]))
         # Each monomial is an earlier one times one more column.
         place = {m: j for j, m in enumerate(self.monomials_)}
@@ -93,10 +84,7 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
             np.ascontiguousarray(X, dtype=np.float64), parent, factor, high, low
         )
         if not np.isfinite(high).all():
-            raise ValueError(
-                f"powers up to degree {len(self.monomials_[-1])} leave the range of float64; "
-                "rescale the columns, or lower the degree."
-            )
+            raise ValueError("powers leave the range of float64; rescale X, or lower the degree.")
         return high, low
 
     def _values(self, X: Any) -> Array:
@@ -108,24 +96,22 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
         if self._is_written():
             W, b = (np.asarray(part, dtype=np.float64) for part in self._current_weights())
             parts = W, np.zeros_like(W), b, np.zeros_like(b)
-        columns = [
-            double_double.values(high, low, *(part[t] for part in parts)) for t in range(len(f.b))
-        ]
+        columns = [double_double.values(high, low, *part) for part in zip(*parts, strict=True)]
         return np.column_stack(columns).astype(X.dtype)
 
-    def _restored(self, dtype: Any) -> None:
+    def _restored(self) -> None:
         p, degree, count = self.n_features_in_, self.degree, self.fit_.W.shape[1]
         # Degrees and columns are bounded by their monomials, which are in the file.
         small = 1 <= p <= count and 1 <= degree <= count and degree * count <= MAX_FACTORS_IN_FILE
         demand(small and comb(p + degree, degree) - 1 == count, "weights are not one a monomial.")
         self.monomials_ = monomials(p, degree)
-        super()._restored(dtype)
+        super()._restored()
 
     def _names(self) -> list[str]:
         names = super()._names()
-        if not hasattr(self, "monomials_"):
-            return names
-        return [spell_monomial(monomial, names) for monomial in self.monomials_]
+        counts = [{j: m.count(j) for j in m} for m in getattr(self, "monomials_", [])]
+        parts = [[names[j] + (f"^{k}" if k > 1 else "") for j, k in c.items()] for c in counts]
+        return [" ".join(factors) for factors in parts] or names
 
 
 def check_size(n: int, p: int, degree: int) -> None:
@@ -134,23 +120,10 @@ def check_size(n: int, p: int, degree: int) -> None:
     number = comb(p + degree, p) if few else MAX_MONOMIALS + 1
     what = f"all monomials of {p} columns up to degree {degree}"
     if number > MAX_MONOMIALS:
-        raise ValueError(
-            f"degree is {degree}: {what} are more than {MAX_MONOMIALS} columns. Lower the degree, "
-            "or choose fewer columns."
-        )
-    refuse_beyond_memory(
-        16.0 * n * number,
-        f"{what} are {number - 1}, and {n} rows of them in double-double",
-        "Lower the degree, or give fewer columns, or rows in parts.",
-    )
+        raise ValueError(f"degree is {degree}: {what} are more than {MAX_MONOMIALS}. Lower it.")
+    # Each is a column of two numbers.
+    refuse_beyond_memory(16.0 * n * number, f"{what}, and {n} rows of them", "Lower the degree.")
 
 
 def monomials(p: int, degree: int) -> list[tuple[int, ...]]:
-    """The columns that each monomial multiplies, by degree."""
     return [m for d in range(1, degree + 1) for m in combinations_with_replacement(range(p), d)]
-
-
-def spell_monomial(monomial: tuple[int, ...], names: list[str]) -> str:
-    """x0² x1 as "x0^2 x1"."""
-    powers = {j: monomial.count(j) for j in dict.fromkeys(monomial)}
-    return " ".join(names[j] + (f"^{k}" if k > 1 else "") for j, k in powers.items())

@@ -8,23 +8,26 @@ an example.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, Literal
 
 from adaline._names import public_homes
+from adaline.parameters import Expected
 
 Target = Literal["numbers", "counts", "positive", "classes"]
 Score = Literal["R2", "D2", "accuracy"]
 Scatter = Literal["constant", "counts", "relative"]
 Effect = Literal["adds", "odds", "rate", "mean", "score"]
 
-SEEN = {"n_features_in_": "count =p", "feature_names_in_?": "names p"}  # what every fit stores
+SEEN = {"n_features_in_": "int =p", "feature_names_in_?": "names p"}  # what every fit stores
+WEIGHTS = SEEN | {"_dtype": "dtype"}  # and those with coef_ of this dtype
 
 
 class Declared:
     """Attributes that a learner's own module sets, and methods that it overrides."""
 
+    _parameters: Mapping[str, Expected] = {}  # what each parameter may be, for `_check_parameters`
     _learns: Target | None = None  # what the target holds
     _command: str | None = None  # the name after `adaline fit --model`
     # How `adaline.data.fit` learns from blocks of rows; None where all rows are needed at once.
@@ -53,27 +56,25 @@ class Declared:
     # What `adaline.interval` is about, given by `_interval`.
     _intervals: Literal["values", "means", "probabilities"] | None = None
 
+    # Low and high for the rows X at a level; ValueError where this fit has none.
+    _interval: Callable[[Any, float], tuple[Any, Any]]
+    _row_errors: Callable[[Any, Any], Any]  # of each row for its target t and outputs V
+
+    def _learns_in_order(self) -> bool:
+        """Whether rows are learned one after the other, as they come."""
+        return False
+
     def _settled(self) -> None:
         """Compute what is otherwise computed on first use, before a model file is written."""
 
-    def _restored(self, dtype: Any) -> None:
+    def _restored(self) -> None:
         """Make what is in `_derived`, after a model file gave what is in `_stored`.
 
         ValueError where the stored parts contradict each other: a file may come from anywhere.
-        The dtype is that of coef_ where coef_ is derived, else None.
         """
 
-    def _exported_weights(self) -> tuple[Any, Any] | None:
+    def _exported_weights(self) -> Any:
         """W (K, p) and b (K,) in float64 for exports; None where no such weights predict."""
-        return None
-
-    def _interval(self, X: Any, level: float) -> tuple[Any, Any]:
-        """Low and high for each row; ValueError where this fit has none."""
-        raise NotImplementedError  # pragma: no cover
-
-    def _row_errors(self, t: Any, V: Any) -> Any:
-        """The error of each row for outputs V, given its target t."""
-        raise NotImplementedError  # pragma: no cover
 
 
 def demand(condition: bool, complaint: str) -> None:
@@ -82,21 +83,15 @@ def demand(condition: bool, complaint: str) -> None:
         raise ValueError(complaint)
 
 
-def same_bits(a: Any, b: Any) -> bool:
-    """Whether two arrays are equal to the last bit."""
-    return bool(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes())
-
-
-def scatter_of(model: Any) -> Scatter:
+def scatter_of(model: object) -> Scatter:
     """How the targets of a regression scatter; of learners that are not ours, evenly."""
-    if not isinstance(model, Declared):
-        return "constant"
-    if model._scatter is None:
+    scatter = model._scatter if isinstance(model, Declared) else "constant"
+    if scatter is None:
         raise TypeError(f"{type(model).__name__} does not declare how its targets scatter.")
-    return model._scatter
+    return scatter
 
 
-def effect_of(model: Any) -> Effect | None:
+def effect_of(model: object) -> Effect | None:
     """What a column that grows does; None where nothing is declared."""
     return getattr(model, "_effect", None)
 
@@ -109,13 +104,11 @@ def estimator_named(name: str) -> type[Declared] | None:
     return kind if is_estimator else None
 
 
-def is_public(model: Any) -> bool:
-    """Whether a model is of a public estimator itself, and not of a class derived from one."""
+def is_public(model: object) -> bool:
     return estimator_named(type(model).__name__) is type(model)
 
 
 def public_estimators() -> Iterator[type[Declared]]:
-    """All public estimators, by name; each is imported."""
     kinds = map(estimator_named, sorted(public_homes("adaline.estimators")))
     return (kind for kind in kinds if kind is not None)
 
@@ -128,9 +121,8 @@ def names_with(declaration: str) -> str:
 def expected_failed_checks(estimator: Any) -> dict[str, str]:
     """The checks of `sklearn.utils.estimator_checks` that cannot hold, each with its reason.
 
-    They are those that want a sample weight to be a number of copies, of learners that take the
-    rows in their order (as of scikit-learn's own Perceptron and SGDClassifier). All other learners,
-    and `mode="batch"`, pass every check. `check_estimator` and `parametrize_with_checks` take this.
+    They want a sample weight to be a number of copies, and a learner takes rows in their order, as
+    scikit-learn's Perceptron does. `check_estimator` and `parametrize_with_checks` take this.
 
     Parameters
     ----------
@@ -145,11 +137,8 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
     >>> expected_failed_checks(LeastSquares())
     {}
     """
-    if not getattr(estimator, "_order_matters", False):
+    if not (estimator._learns_in_order() or getattr(estimator, "shuffle", False)):
         return {}
-    reason = (
-        "rows are learned one after the other: a weight of 2 is one long step, a row given twice "
-        "is two steps, and the check permutes the rows besides."
-    )
+    reason = "rows are learned one after the other: a weight of 2 is a long step, and not two."
     kinds = ("dense", "sparse")
     return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}

@@ -14,16 +14,16 @@ from adaline.estimators.base import lazy_for_dask, unchanged_on_error
 from adaline.estimators.closed_form import ClosedFormRegressor
 from adaline.parameters import FLAG, LEVEL, ParameterError, count, numbers, shown
 from adaline.procedures import krylov, penalties
+from adaline.procedures.inference import rounding_of
 from adaline.procedures.krylov import CentredRows
-from adaline.procedures.ridge import ridge_by_target, wide_ridge_by_target
-from adaline.procedures.spectrum import (
+from adaline.procedures.ridge import (
     RULES,
     Spectrum,
-    estimated_penalties,
+    ridge_by_target,
     spectrum_of_moments,
     spectrum_of_rows,
+    wide_ridge_by_target,
 )
-from adaline.procedures.standard_errors import rounding_of
 from adaline.results import Array, ClosedFit, Evidence, Posterior
 from adaline.summaries import RidgePath, Summary
 from adaline.sums.moments import Moments
@@ -44,20 +44,18 @@ def require_streaming_rule(model: Ridge) -> bool:
 class Ridge(ClosedFormRegressor):
     """Ridge regression that finds its penalty: w = (X'X + alpha I)^-1 X'y, the bias unpenalised.
 
-    Lecture: ridge regression and its Bayesian reading; alpha is the lectures' lambda.
-
-    The penalty is searched continuously, from 1000 times the largest eigenvalue of the centred X'X
-    down to 1/1000 of the least, and on until the criterion turns, for columns as they are and in
-    units of their standard deviations. Coefficients are those of the columns as they are, always.
+    Lecture: ridge regression and its Bayesian reading; alpha is the lectures' lambda. The penalty
+    is searched for columns as they are and in units of their standard deviations; coefficients are
+    those of the columns as they are, always.
 
     Parameters
     ----------
     alpha : float, sequence of float, or {"auto", "loo", "gcv", "evidence"}, default="auto"
-        A penalty >= 0, one for each target, or the rule that chooses it: "loo" minimises the
-        exact leave-one-out error and needs the rows; "gcv" the generalised cross-validation
-        error and "evidence" maximises the marginal likelihood, both from moments alone.
-        "auto" is "loo" in `fit`, and "gcv" in `partial_fit`, `forget` and `fit_moments`, and for
-        large sparse rows, where "gcv" and "evidence" are estimated by random vectors.
+        A penalty >= 0, one for each target, or the rule that chooses it: "loo" minimises the exact
+        leave-one-out error and needs the rows; "gcv" the generalised cross-validation error and
+        "evidence" maximises the marginal likelihood, both from moments alone. "auto" is "loo" in
+        `fit`, and "gcv" in streams. More than 3000 large sparse rows are represented by about 1000
+        of them.
     fit_intercept : bool, default=True
 
     Attributes
@@ -66,9 +64,9 @@ class Ridge(ClosedFormRegressor):
         The penalty, of each target.
     column_scale_ : ndarray of shape (p,) or None
         Where a rule measures columns in units of their standard deviations (without a bias, root
-        mean squares): these, and 1 for constant columns. The penalty is then
-        sum penalty_j w_j^2 with penalty = alpha_ * column_scale_**2, else alpha_ |w|^2.
-    coef_, intercept_ : ndarray of shape (p,) or (k, p), and float or ndarray of shape (k,)
+        mean squares): these. The penalty is then sum alpha_ (column_scale_[j] w_j)^2, else alpha_
+        |w|^2.
+    coef_, intercept_ : ndarray of shape (p,) and float, or (k, p) and (k,)
     certificate_ : Certificate
         The proven number of digits of the solution at `alpha_`.
     moments_ : Moments or None
@@ -79,14 +77,10 @@ class Ridge(ClosedFormRegressor):
 
     Notes
     -----
-    A row of weight 2 counts as two rows, each left out alone; a row of weight below 1 is left out
-    whole. n is the larger of the number of rows and the sum of weights. Where standard deviations
-    differ by less than a factor of 2, columns stay as they are.
-
-    The Bayesian reading: y = w'x + b + noise of variance sigma^2 / weight, w ~ N(0, sigma^2/alpha)
-    (w_j ~ N(0, sigma^2/penalty_j) with column_scale_), b flat. `evidence` puts sigma^2 at its most
-    likely value (|r|^2 + alpha |w|^2)/(n - 1) with a bias, n without; `posterior` and `predict` use
-    |r|^2/(n - dof). At the alpha of greatest evidence they are equal.
+    A row of weight 2 counts as two rows, each left out alone; one of weight below 1 is left out
+    whole. The Bayesian reading: y = w'x + b + noise of variance sigma^2 / weight, w ~ N(0,
+    sigma^2/alpha), b flat. `evidence` puts sigma^2 at its most likely value; `posterior` and
+    `predict` use |r|^2/(n - dof). At the alpha of greatest evidence they are equal.
 
     Examples
     --------
@@ -98,9 +92,7 @@ class Ridge(ClosedFormRegressor):
     >>> model = Ridge().fit(X, y)
     >>> print(model.fit_.stopped)
     alpha minimises the leave-one-out error. Solved in closed form, ...
-    >>> mean, std = model.predict([[1.0, 1.0, 1.0]], return_std=True)
-    >>> path = model.path([0.0, 1.0, 10.0])
-    >>> path.dof.round(2)
+    >>> model.path([0.0, 1.0, 10.0]).dof.round(2)
     array([4.  , 3.93, 3.4 ])
     """
 
@@ -115,14 +107,13 @@ class Ridge(ClosedFormRegressor):
     _intervals = "values"
     _stored = ClosedFormRegressor._stored | {
         "_spectrum": "Spectrum | None",
-        "alpha_": "number | float+ K",
-        "column_scale_?": "float+ p | None",
+        "alpha_": "float | float K",
+        "column_scale_?": "float p | None",
     }
     _parameters = {"fit_intercept": FLAG}
 
     def __init__(self, alpha: Any = "auto", fit_intercept: bool = True):
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
+        self.alpha, self.fit_intercept = alpha, fit_intercept
 
     partial_fit = available_if(require_streaming_rule)(ClosedFormRegressor.partial_fit)
     forget = available_if(require_streaming_rule)(ClosedFormRegressor.forget)
@@ -147,17 +138,16 @@ class Ridge(ClosedFormRegressor):
     def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         """Choose the penalty of each target, then solve; very wide data through the n x n side."""
         self.moments_, self._spectrum, self.column_scale_ = m, None, None
-        rule = isinstance(self.alpha, str)
         k = m.targets if m is not None else 0 if rows is None else rows.Y.shape[1]
         if rows is not None and m is None and krylov.is_large_and_sparse(rows.X):
-            few = rows.n <= SPECTRUM_UP_TO and rows.n <= rows.p
-            if not (rule and few):
+            few = rows.n <= min(SPECTRUM_UP_TO, rows.p)
+            if not (isinstance(self.alpha, str) and few):
                 return self._solve_by_products(rows, k, few)
         if rows is not None and (m is None or rows.n <= rows.p):
             self._spectrum = CentredRows.of(rows, self.fit_intercept)
         alphas, sentences = self._choose_penalties(rows, k)
-        # With a p x p matrix at hand columns can be measured in units of their own, which keeps
-        # more digits than the n x n side, where the largest column drowns the others.
+        # Columns can be measured in units of their own with a p x p matrix, which keeps more digits
+        # than the n x n side, where the largest column drowns the others.
         if m is not None:
             fit = ridge_by_target(m, rows, alphas, self._penalty, self.fit_intercept)
         else:
@@ -177,22 +167,16 @@ class Ridge(ClosedFormRegressor):
         A = CentredRows.of(rows, self.fit_intercept)
         self._spectrum = A if few else None
         if isinstance(self.alpha, str):
-            alphas, sentences = estimated_penalties(A, self.alpha)
+            rule = "loo" if self.alpha == "auto" else self.alpha
+            choice = penalties.choose_by_sample(rows, rule, self.fit_intercept)
+            alphas, sentences = choice.alphas, choice.sentences
         else:
             alphas, sentences = self._choose_penalties(rows, k)
         if np.any(alphas > 0) and not np.all(alphas > 0):
-            raise ValueError(
-                "alpha is zero for some targets and positive for others; on large sparse rows fit "
-                "them apart."
-            )
-        if np.all(alphas > 0):
-            fit = krylov.iterative_ridge(A, alphas)
-        else:
-            fit = krylov.iterative_least_squares(A)
-        return self._describe(fit, alphas, sentences)
+            raise ValueError("alpha is zero for some targets only; on sparse rows fit them apart.")
+        return self._describe(krylov.solve_by_products(A, alphas), alphas, sentences)
 
     def _describe(self, fit: ClosedFit, alphas: Array, sentences: list[str]) -> ClosedFit:
-        """The fit, whose `stopped` begins with how the penalties were found."""
         self.alpha_ = alphas[0] if self._one_target else alphas
         how = fit.stopped[0].upper() + fit.stopped[1:]
         return replace(fit, stopped=" ".join([*dict.fromkeys(sentences), how]))
@@ -206,9 +190,7 @@ class Ridge(ClosedFormRegressor):
             return choice.alphas, choice.sentences
         alphas = check_penalties(self.alpha, "alpha")
         if alphas.ndim == 1 and len(alphas) != k:
-            raise ValueError(
-                f"alpha has {len(alphas)} penalties and y {k} targets; give one for each target."
-            )
+            raise ValueError(f"alpha has {len(alphas)} penalties and y {k} targets; give {k}.")
         return np.broadcast_to(alphas, (k,)).copy(), []
 
     def _settled(self) -> None:
@@ -222,15 +204,17 @@ class Ridge(ClosedFormRegressor):
 
     def _spectral(self) -> Spectrum:
         """What is known of the data, from the last fit or from its moments."""
+        check_is_fitted(self, "_spectrum")
         self._settled()
         if isinstance(self._spectrum, Spectrum):
             return self._spectrum
         if self.moments_ is None:
-            raise ValueError(
-                f"this fit solved {self.n_features_in_} columns of sparse rows by products alone, "
-                "without the eigenvalues that paths and posteriors need. Fit fewer columns or rows."
-            )
+            what = "this fit solved sparse rows by products alone, without eigenvalues"
+            raise ValueError(f"{what}. Fit fewer columns or rows.")
         return spectrum_of_moments(self.moments_, self.fit_intercept, self.column_scale_)
+
+    def _by_target(self, *parts: Any) -> Any:
+        return tuple(part[0] for part in parts) if self._one_target else parts
 
     @unchanged_on_error
     def path(
@@ -238,14 +222,9 @@ class Ridge(ClosedFormRegressor):
     ) -> RidgePath:
         """Coefficients, degrees of freedom and errors over a range of penalties.
 
-        Parameters
-        ----------
-        alphas : sequence of float, optional
-            Penalties; by default 50 over the range that the rules search first.
-        X, y, sample_weight : optional
-            The rows of the fit once more, which are not kept: they add the leave-one-out errors.
+        By default 50 penalties over the range that the rules search first. The rows of the fit once
+        more, which are not kept, add the leave-one-out errors.
         """
-        check_is_fitted(self, "fit_")
         f = self._spectral()
         if alphas is None:
             s = f.s[f.s > 0] if np.any(f.s > 0) else np.ones(1)
@@ -254,50 +233,39 @@ class Ridge(ClosedFormRegressor):
             lam = np.geomspace(low, 1e3 * s.max(), 50)  # enough for a smooth curve
         else:
             lam = f.in_units(check_penalties(alphas, "alphas").ravel())
-        rows = None if X is None else self._same_rows(f, X, y, sample_weight)
         grid, units = lam[:, None], np.ones(1) if self.column_scale_ is None else self.column_scale_
         W, b = f.weights(grid)
         with np.errstate(divide="ignore", invalid="ignore"):  # 0/0: no degree of freedom is left
             gcv = np.ldexp(penalties.gcv(f, grid), 2 * f.e_y)
-        loo = None
-        if rows is not None:
-            loo = np.ldexp(penalties.leave_one_out(f, rows, grid, units), 2 * f.e_y)
-        parts: Any = (W / units, b, gcv, loo)
+        parts: list[Any] = [W / units, b, gcv, None]
+        if X is not None:
+            rows = self._same_rows(f, X, y, sample_weight)
+            parts[3] = np.ldexp(penalties.leave_one_out(f, rows, grid, units), 2 * f.e_y)
         if self._one_target:
-            parts = tuple(None if part is None else part[:, 0] for part in parts)
+            parts = [None if part is None else part[:, 0] for part in parts]
         W, b, gcv, loo = parts
         dof = f.count - f.residual(grid)[1][:, 0]
         return RidgePath(np.ldexp(lam, 2 * f.e), W, b, dof, gcv, loo, tuple(self._names()))
 
     def _same_rows(self, f: Spectrum, X: Any, y: Any, sample_weight: Any) -> Rows:
-        """The rows of the last fit, given again."""
         if y is None:
-            raise ValueError("y is None; path needs y together with X. Give both, or neither.")
-        one = self._one_target
-        X = self._rows(X, reset=False)
+            raise ValueError("y is None; path needs y together with X.")
+        X, one = self._rows(X, reset=False), self._one_target
         rows = Rows.of(X, self._targets(y, X), self._weights(sample_weight, X))
-        self._one_target = one
-        k = rows.Y.shape[1]
+        self._one_target, k = one, rows.Y.shape[1]
         if k != f.a.shape[1] or not np.isclose(rows.weight, f.weight):
-            raise ValueError(
-                f"these rows have a weight of {rows.weight:g} and {k} targets; the fit saw "
-                f"{f.weight:g} and {f.a.shape[1]}. Give the same rows."
-            )
+            raise ValueError(f"the fit saw {f.a.shape[1]} targets and other rows; give the same.")
         return rows
 
     def _bayes(self) -> tuple[Spectrum, Array, Array]:
-        """The spectrum, the penalties in its units, and the noise variance of each target."""
-        check_is_fitted(self, "fit_")
-        self._refuse_written("the posterior is about the weights that were learned")
         f = self._spectral()
+        self._refuse_written("the posterior is about the weights that were learned")
         lam = f.in_units(np.atleast_1d(self.alpha_))
         squares, free = f.residual(lam[None])
         if np.any(free <= 1e-12 * f.count):
             raise ValueError("no degrees of freedom are left for the noise; give a larger alpha.")
         if not f.full and np.any(lam == 0):
-            raise ValueError(
-                "alpha = 0 and dependent columns: the weights have no proper posterior."
-            )
+            raise ValueError("alpha is 0 and columns are dependent: there is no proper posterior.")
         size = np.sqrt((f.rest + (f.a**2).sum(axis=0)) / f.weight + f.mean[-f.a.shape[1] :] ** 2)
         return f, lam, np.ldexp(np.maximum((squares / free)[0], rounding_of(size)), 2 * f.e_y)
 
@@ -310,8 +278,7 @@ class Ridge(ClosedFormRegressor):
         if self.column_scale_ is not None:
             covariance /= np.outer(self.column_scale_, self.column_scale_)
             prior = prior[:, None] / self.column_scale_**2
-        parts = self.fit_.W.copy(), covariance, noise, prior
-        return Posterior(*(part[0] for part in parts) if self._one_target else parts)
+        return Posterior(*self._by_target(self.fit_.W.copy(), covariance, noise, prior))
 
     def posterior_std(self) -> Array:
         """Standard deviation of each weight given the data, without the matrix of `posterior`."""
@@ -324,16 +291,12 @@ class Ridge(ClosedFormRegressor):
 
     def evidence(self) -> Evidence:
         """ln p(y | alpha) of the fit, and the alpha where it is greatest; see Notes."""
-        check_is_fitted(self, "fit_")
         f = self._spectral()
         best = penalties.choose(f, "evidence", None).alphas
         with np.errstate(invalid="ignore"):
-            value, best_value = (
-                -penalties.minus_evidence(f, f.in_units(np.atleast_1d(a))[None])[0]
-                for a in (self.alpha_, best)
-            )
-        parts = value, best, best_value
-        return Evidence(*(part[0] for part in parts) if self._one_target else parts)
+            grid = f.in_units(np.array([np.atleast_1d(self.alpha_), best]))
+            value, largest = -penalties.minus_evidence(f, grid)
+        return Evidence(*self._by_target(value, best, largest))
 
     def summary(self, level: float = 0.95, target: int = 0) -> Summary:
         """Coefficients with their posterior spread, the penalty, degrees of freedom and R².
@@ -351,7 +314,6 @@ class Ridge(ClosedFormRegressor):
             std = np.append(np.sqrt(noise[target] * (1 / f.weight + spread)), std)
             w, names = np.append(self.fit_.b[target], w), ["intercept", *names]
         half = ndtri((1 + level) / 2) * std
-        ends = {f"low {level:.0%}": w - half, f"high {level:.0%}": w + half}
         total = f.rest[target] + (f.a[:, target] ** 2).sum()
         facts = {
             "samples": f.count,
@@ -360,11 +322,12 @@ class Ridge(ClosedFormRegressor):
             "R²": float(1 - squares / total) if total > 0 else np.nan,
             "residual std dev": float(np.sqrt(noise[target])),
         }
-        notes = [str(self.certificate_)]
-        notes += [self.fit_.stopped.partition(". ")[0] + "."] * isinstance(self.alpha, str)
-        notes += [f"low and high are {100 * level:g} % credible intervals, the penalty a prior."]
-        table = {"coef": w, "std err": std} | ends
-        return Summary("Ridge regression", tuple(names), table, facts, tuple(notes))
+        rule = [self.fit_.stopped.partition(". ")[0] + "."] * isinstance(self.alpha, str)
+        ends = f"low and high are {100 * level:g} % credible intervals, the penalty a prior."
+        table = {"coef": w, "std err": std, f"low {level:.0%}": w - half}
+        table[f"high {level:.0%}"] = w + half
+        notes = str(self.certificate_), *rule, ends
+        return Summary("Ridge regression", tuple(names), table, facts, notes)
 
     @lazy_for_dask
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -391,10 +354,8 @@ class Ridge(ClosedFormRegressor):
 
 
 def check_penalties(alpha: Any, name: str) -> Array:
-    """Numbers >= 0, finite, one for each target."""
-    alphas = numbers(name, alpha, "numbers (a finite number >= 0, one for each target) or a rule")
+    expected = "numbers >= 0, finite, one for each target, or a rule"
+    alphas = numbers(name, alpha, expected)
     if alphas.ndim > 1 or not alphas.size or not np.all((alphas >= 0) & (alphas < np.inf)):
-        raise ParameterError(
-            f"{name} is {shown(alpha)}; a penalty is a finite number >= 0, one for each target."
-        )
+        raise ParameterError(f"{name} is {shown(alpha)}; expected {expected}.")
     return alphas

@@ -20,18 +20,15 @@ OUTPUT_FORMATS = ("default", "pandas", "polars")
 class TfDf(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """W(i, d) = tf(i, d) / df(i): how often word i is in document d, over how many have it.
 
-    It comes after scikit-learn's CountVectorizer or HashingVectorizer, whose rows are documents
-    and whose entries are tf. Sparse rows stay sparse, with the same stored entries. df counts the
-    documents with an entry that is not zero, and grows by `partial_fit`: any cutting of the
-    documents gives the same df. tf of either sign is taken, as hashing gives it.
+    Use it after scikit-learn's CountVectorizer or HashingVectorizer; sparse rows stay sparse. df
+    counts the documents with an entry that is not zero, and grows by `partial_fit`.
 
     Lecture: 002, document classification.
 
     Attributes
     ----------
     df_ : ndarray of shape (p,)
-        In how many documents each word is, of those seen. A word that was in none is taken to be
-        in one: its weight is tf.
+        In how many documents each word is, of those seen; a word in none has the weight tf.
     n_documents_ : int
         How many documents were seen.
 
@@ -46,7 +43,7 @@ class TfDf(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """
 
     _exports = "frequencies"
-    _stored = SEEN | {"df_": "int+ p", "n_documents_": "count", "_sklearn_output_config?": "facts"}
+    _stored = SEEN | {"df_": "int p", "n_documents_": "int", "_sklearn_output_config?": "any"}
     df_: NDArray[np.int64]
     n_documents_: int
 
@@ -59,19 +56,13 @@ class TfDf(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     @unchanged_on_error
     def fit(self, X: Any, y: Any = None) -> Self:
         """Count the documents of each word: X (n, p) dense or CSR, one row a document."""
-        X = self._documents(X, reset=True)
-        self.df_, self.n_documents_ = _document_frequency(X), X.shape[0]
-        return self
+        self.df_, self.n_documents_ = 0, 0  # type: ignore[assignment]
+        return self._count(self._documents(X, reset=True))
 
     @unchanged_on_error
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Count these documents too."""
-        if not hasattr(self, "df_"):
-            return self.fit(X)
-        X = self._documents(X, reset=False)
-        self.df_ = self.df_ + _document_frequency(X)
-        self.n_documents_ += X.shape[0]
-        return self
+        return self._count(self._documents(X, reset=False)) if hasattr(self, "df_") else self.fit(X)
 
     def transform(self, X: Any) -> Any:
         """tf / df of each entry, in the layout of X and its precision."""
@@ -84,7 +75,7 @@ class TfDf(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         weighted.data /= df[X.indices]
         return weighted
 
-    def _restored(self, dtype: Any) -> None:
+    def _restored(self) -> None:
         demand(bool((self.df_ <= self.n_documents_).all()), "words in more documents than seen.")
         config = getattr(self, "_sklearn_output_config", {})
         known = set(config) <= {"transform"} and all(v in OUTPUT_FORMATS for v in config.values())
@@ -95,9 +86,9 @@ class TfDf(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_finite(X)
         return X
 
-
-def _document_frequency(X: Any) -> NDArray[np.int64]:
-    """Rows with an entry that is not zero, a column."""
-    if is_sparse(X):
-        return np.bincount(X.indices[X.data != 0], minlength=X.shape[1]).astype(np.int64)
-    return np.asarray(np.count_nonzero(X, axis=0), dtype=np.int64)
+    def _count(self, X: Any) -> Self:
+        p = X.shape[1]
+        occurrences = X.indices[X.data != 0] if is_sparse(X) else np.nonzero(X)[1]
+        self.df_ = self.df_ + np.bincount(occurrences, minlength=p).astype(np.int64)
+        self.n_documents_ += X.shape[0]
+        return self

@@ -45,21 +45,17 @@ class Trace(Result):
     updated : ndarray of bool, shape (m,)
         Whether the weights were corrected.
     t, v : ndarray of shape (m, K)
-        Targets (class codes, for the linear machine) and outputs w'x + b before learning; of shape
-        (m, 0) where all rows are used at once.
-    W_before, W_after : ndarray of shape (m, K, p)
-        Weights; equal in row 0 of iterations and steps. p is 0 for KernelPerceptron.
-    b_before, b_after : ndarray of shape (m, K)
-    W_kept, b_kept : ndarray
-        Weights to predict with after each row: W_after, or their average, or those in the pocket.
+        Targets (class codes, for the linear machine) and outputs before learning; (m, 0) where all
+        rows are used at once.
+    W_before, W_after, W_kept, b_before, b_after, b_kept : ndarray of shape (m, K, p) and (m, K)
+        Weights, and those to predict with (last, average, pocket); p is 0 for KernelPerceptron.
     extra : dict of str to ndarray
-        What else a step has, (m,) or (m, n): "loss" and "|gradient|" (in the procedure's own units)
-        of Newton's procedure; the margins "b", the errors "e" = Ya - b, "min Ya" and the "class" of
-        Ho and Kashyap's; of KernelPerceptron each pattern's own "lambda" as it is met, and its
-        "change".
+        What else a step has, (m,) or (m, n): "loss" and "|gradient|" of Newton's procedure; margins
+        "b", errors "e" = Ya - b, "min Ya" and the "class" of Ho and Kashyap's; of KernelPerceptron
+        each pattern's own "lambda" as it is met, and its "change".
     fit : Fit
-        What `fit` gives; its W and b are W_kept[-1] and b_kept[-1], exactly. If learning diverged,
-        the last pass here shows how, and `fit` went back to the weights kept before that pass.
+        What `fit` gives: W_kept[-1] and b_kept[-1] exactly, but weights of the pass before where
+        learning diverged.
 
     Examples
     --------
@@ -87,33 +83,23 @@ class Trace(Result):
     def __len__(self) -> int:
         return len(self.passes)
 
-    @property
-    def change_W(self) -> Array:
-        """What the step added to the weights."""
-        return self.W_after - self.W_before
-
-    @property
-    def change_b(self) -> Array:
-        """What the step added to the biases."""
-        return self.b_after - self.b_before
+    change_W = property(lambda self: self.W_after - self.W_before, doc="What a step has added.")
+    change_b = property(lambda self: self.b_after - self.b_before)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """The table by columns, in the order of the lectures."""
-        extra = self.extra
+        extra, marks = self.extra, [f"[{k}]" for k in range(self.W_after.shape[1])]
+        marks = [""] if len(marks) == 1 else marks
         if self.unit == "iteration":  # a has the bias first
-            a = np.column_stack([self.b_after[:, :1], self.W_after[:, 0]])
-            table: dict[str, NDArray[Any]] = {}
-            if self.W_after.shape[1] > 1:
-                table["class"], rows = extra["class"], np.arange(len(self))
-                own = self.b_after[rows, table["class"], None], self.W_after[rows, table["class"]]
-                a = np.hstack(own)
+            neuron, rows = extra["class"], np.arange(len(self))
+            a = np.column_stack([self.b_after[rows, neuron], self.W_after[rows, neuron]])
+            table: dict[str, NDArray[Any]] = {"class": neuron} if len(marks) > 1 else {}
             table |= {"k": self.passes} | _numbered("a", a, first=0)
             table |= _numbered("b", extra["b"]) | _numbered("e", extra["e"])
             return table | {"min Ya": extra["min Ya"]}
         if self.unit == "step":
             table = {"step": self.passes} | {k: extra[k] for k in ("loss", "|gradient|")}
             return table | _weights("w", "b", self.W_after, self.b_after)
-        marks = [""] if self.v.shape[1] == 1 else [f"[{k}]" for k in range(self.v.shape[1])]
         before = _weights("w", "b", self.W_before, self.b_before)
         change = _weights("dw", "db", self.change_W, self.change_b)
         if "lambda" in extra:
@@ -132,8 +118,7 @@ class Trace(Result):
         """The table as HTML."""
         return f"{html_table(self._cells())}<p>{escape(self.fit.stopped)}</p>"
 
-    def _repr_html_(self) -> str:
-        return self.to_html()
+    _repr_html_ = to_html
 
     def __str__(self) -> str:
         return "\n".join([*aligned(self._cells()), self.fit.stopped])
@@ -152,12 +137,10 @@ class Trace(Result):
 
 
 def _numbered(name: str, values: Array, first: int = 1) -> dict[str, NDArray[Any]]:
-    """Columns of values (m, n), numbered."""
     return {f"{name}{j + first}": values[:, j] for j in range(values.shape[1])}
 
 
 def _weights(w: str, b: str, W: Array, biases: Array) -> dict[str, NDArray[Any]]:
-    """Columns w1, w2, ..., b of each neuron."""
     table: dict[str, NDArray[Any]] = {}
     for k in range(W.shape[1]):
         mark = f"[{k}]" if W.shape[1] > 1 else ""
@@ -169,9 +152,8 @@ def _weights(w: str, b: str, W: Array, biases: Array) -> dict[str, NDArray[Any]]
 def trace(estimator: Any, X: Any, y: Any, sample_weight: Any = None, **start: Any) -> Trace:
     """Learn as `estimator.fit(X, y)` does, and return every step of it as a table.
 
-    The same kernels learn one sample at a time, so the end equals what `fit` gives, exactly; where
-    learning diverged, `fit` gives the weights from before the last pass. The estimator itself is
-    left as it was. All weights of all steps are kept: meant for small data.
+    The same kernels learn one sample at a time, so the end equals what `fit` gives, exactly. The
+    estimator itself is left as it was. All weights of all steps are kept: meant for small data.
 
     Parameters
     ----------
@@ -197,14 +179,12 @@ def trace(estimator: Any, X: Any, y: Any, sample_weight: Any = None, **start: An
        2       3                  1   6      NO
     pass 2 found no error to correct.
     """
-    kind = getattr(estimator, "_traces", None)
+    kind, name = getattr(estimator, "_traces", None), type(estimator).__name__
     if not isinstance(estimator, BaseEstimator) or kind is None:
-        name = type(estimator).__name__
-        what = f"{name} does not learn in steps that can be shown"
-        what = what if isinstance(estimator, BaseEstimator) else f"it is {shown(estimator)}"
+        what = f"{shown(estimator)} does not learn in steps that can be shown"
         raise TypeError(f"estimator: {what}; trace takes {names_with('_traces')}.")
     if kind == "duals" and start:
-        raise TypeError(f"{type(estimator).__name__} has no {', '.join(start)} to begin with.")
+        raise TypeError(f"{name} has no {', '.join(start)} to begin with.")
     recorders: dict[str, Any] = {"duals": DualSteps, "margins": Iterations, "steps": NewtonSteps}
     model, recorder = clone(estimator), recorders.get(kind, Samples)()
     model._look = recorder
@@ -216,77 +196,55 @@ def trace(estimator: Any, X: Any, y: Any, sample_weight: Any = None, **start: An
 class Samples:
     """Learners that correct errors, sample by sample or pass by pass."""
 
-    def __init__(self) -> None:
-        self.passes: list[Ints] = []
-        self.samples: list[Ints] = []
-        self.batch: list[tuple[Array, Array, Array]] = []  # V and (K, p + 1) before and after
-        self.kept: list[tuple[Array, Array]] = []
+    unit: Literal["sample", "pass"] = "sample"
+    T: Any = None  # targets, or class codes of the linear machine
+    last: Array
+    corrections: int
 
     def __call__(self, done: int, step: Learning) -> None:
-        if not hasattr(self, "X"):
-            self.X, recipe = step.X, step.state.recipe
-            machine = recipe.criterion == codes.MACHINE  # whose targets are class codes
+        state, recipe = step.state, step.state.recipe
+        if self.T is None:
+            machine = recipe.criterion == codes.MACHINE
             self.T = step.Y if machine else criteria.targets(recipe.targets, step.Y, recipe.K)
-            self.corrections = [np.full(1, step.state.corrections, np.float64)]
-            self.theta = [step.state.last[None].copy()]
-        elif step.change is not None:
-            n, before, after = self.X.shape[0], self.theta[-1][-1], step.state.last.copy()
-            V = np.asarray(self.X @ before[:, :-1].T, dtype=np.float64) + before[:, -1]
-            S, _ = criteria.slopes(step.state.recipe.criterion, self.T, V)
-            self.passes.append(np.full(n, done))
-            self.samples.append(np.arange(n))
-            self.corrections.append(np.any(S, axis=1))
-            self.batch.append((V, before, after))
-            self.theta.append(after[None])
-            self.kept += [step.state.kept()] * n
-        elif len(step.rows):
-            self.passes.append(np.full(1, done + 1))
-            self.samples.append(np.array(step.rows))
-            self.corrections.append(np.full(1, step.state.corrections, np.float64))
-            self.theta.append(step.state.last[None].copy())
-            self.kept.append(step.state.kept())
+            self.steps: list[tuple[Any, ...]] = []
+        elif step.change is not None or len(step.rows):
+            batch = step.change is not None
+            self.unit = "pass" if batch else "sample"
+            at = np.array(range(len(step.Y)) if batch else step.rows)
+            X = step.X[at].toarray() if is_sparse(step.X) else step.X[at]
+            V = X.astype(np.float64) @ self.last[:, :-1].T + self.last[:, -1]
+            updated = np.full(len(at), state.corrections > self.corrections)
+            if batch:
+                updated = np.any(criteria.slopes(recipe.criterion, self.T, V)[0], axis=1)
+            weights = [p for w in (self.last, state.last) for p in (w[:, :-1], w[:, -1])]
+            weights = [np.repeat(p[None], len(at), axis=0) for p in (*weights, *state.kept())]
+            passes = np.full(len(at), done + (not batch))
+            self.steps.append((passes, at, updated, self.T[at], V, *weights))
+        self.last, self.corrections = state.last.copy(), state.corrections
 
-    def trace(self, model: BaseEstimator) -> Trace:
-        passes, samples = np.concatenate(self.passes), np.concatenate(self.samples)
-        if self.batch:
-            updated = np.concatenate(self.corrections[1:]).astype(bool)
-            n = self.X.shape[0]
-            before, after = (np.repeat([part[i] for part in self.batch], n, axis=0) for i in (1, 2))
-            v = np.concatenate([part[0] for part in self.batch])
-        else:
-            updated = np.diff(np.concatenate(self.corrections)) > 0
-            theta, rows = np.concatenate(self.theta), self.X[samples]
-            before, after = theta[:-1], theta[1:]
-            rows = np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
-            v = np.einsum("mp,mkp->mk", rows, before[..., :-1]) + before[..., -1]
-        weights = [part for theta in (before, after) for part in (theta[..., :-1], theta[..., -1])]
-        weights += [np.array(part) for part in zip(*self.kept, strict=True)]
-        unit: Literal["pass", "sample"] = "pass" if self.batch else "sample"
-        parts: list[Any] = [passes, samples, updated, self.T[samples], v, *weights, model.fit_]
-        return Trace(unit, *parts)
+    def trace(self, model: Any) -> Trace:
+        parts = [*_columns(self.steps, np.concatenate), model.fit_]
+        return Trace(self.unit, *parts)
 
 
 class DualSteps:
     """The rows that `KernelPerceptron.fit` visits."""
 
-    def __init__(self) -> None:
-        self.rows: list[tuple[Any, ...]] = []
-        self.patterns: Any = None  # the rows of positive weight
+    patterns: Any = None  # the rows of positive weight
 
     def __call__(self, done: int, step: Any) -> None:
         if self.patterns is None:
-            self.patterns = step
-            self.omega = step.omega if len(step.omega) else np.ones(len(step.at))
+            self.patterns, self.steps = step, list[Any]()
         elif isinstance(step, tuple):  # a block; else the dual variables after a pass
             first, V, lam = step
-            for i in range(V.shape[1]):
-                t, v = self.patterns.T[:, first + i], V[:, i].copy()
-                change = np.where(t * v <= 0.0, self.omega[first + i], 0.0)
-                row = self.patterns.at[first + i]
-                self.rows.append((done + 1, row, t, v, lam[:, i].copy(), change))
+            rows = slice(first, first + V.shape[1])
+            t, v = self.patterns.T[:, rows].T, V.T.copy()
+            omega = self.patterns.omega[rows, None] if len(self.patterns.omega) else 1.0
+            change, passes = np.where(t * v <= 0.0, omega, 0.0), np.full(len(v), done + 1)
+            self.steps.append((passes, self.patterns.at[rows], t, v, lam.T.copy(), change))
 
-    def trace(self, model: BaseEstimator) -> Trace:
-        k, i, t, v, lam, change = (np.asarray(column) for column in zip(*self.rows, strict=True))
+    def trace(self, model: Any) -> Trace:
+        k, i, t, v, lam, change = _columns(self.steps, np.concatenate)
         updated, extra = np.any(change > 0.0, axis=1), {"lambda": lam, "change": change}
         weights = np.empty((*v.shape, 0)), np.zeros(v.shape)
         return Trace("sample", k, i, updated, t, v, *weights * 3, model.fit_, extra)
@@ -296,14 +254,14 @@ class Iterations:
     """The iterations of `HoKashyap.fit`, of one class after the other where there are more."""
 
     def __init__(self) -> None:
-        self.rows: list[tuple[Any, ...]] = []
+        self.steps: list[tuple[Any, ...]] = []
 
     def __call__(self, k: int, step: Iteration) -> None:
         w, bias, b, Ya = step.state()
-        self.rows.append((k, w, bias, b, Ya - b, Ya.min()))
+        self.steps.append((k, w, bias, b, Ya - b, Ya.min()))
 
-    def trace(self, model: BaseEstimator) -> Trace:
-        k, w, bias, b, e, least = (np.array(column) for column in zip(*self.rows, strict=True))
+    def trace(self, model: Any) -> Trace:
+        k, w, bias, b, e, least = _columns(self.steps, np.array)
         neuron = np.cumsum(k == 1) - 1
         K = neuron[-1] + 1
         W, biases = np.zeros((len(k), K, w.shape[1])), np.zeros((len(k), K))
@@ -313,27 +271,26 @@ class Iterations:
         return _of_all_rows("iteration", k, W, biases, model.fit_, extra)
 
 
-class NewtonSteps:
+class NewtonSteps(Iterations):
     """The steps of Newton's procedure."""
-
-    def __init__(self) -> None:
-        self.rows: list[tuple[Array, Array, float, float]] = []
 
     def __call__(self, done: int, step: Any) -> None:
         rows = getattr(step.problem, "rows", None)
         if rows is not None:  # the steps of Firth's criterion show nothing
             g = float(np.linalg.norm(step.sums.g)) * rows.unit
-            self.rows.append((*rows.original(step.theta), step.sums.f * rows.unit, g))
+            self.steps.append((*rows.original(step.theta), step.sums.f * rows.unit, g))
 
-    def trace(self, model: BaseEstimator) -> Trace:
-        if not self.rows:
-            raise TypeError(
-                f"alpha={model.alpha!r} is not learned by Newton's steps, so there are none to "
-                "show; trace LogisticRegression with a number or 'auto'."
-            )
-        W, b, f, g = (np.array(column) for column in zip(*self.rows, strict=True))
+    def trace(self, model: Any) -> Trace:
+        if not self.steps:
+            what = f"alpha={model.alpha!r} is not learned by Newton's steps"
+            raise TypeError(f"{what}; trace LogisticRegression with a number or 'auto'.")
+        W, b, f, g = _columns(self.steps, np.array)
         extra = {"loss": f, "|gradient|": g}
         return _of_all_rows("step", np.arange(len(f)), W, b, model.fit_, extra)
+
+
+def _columns(steps: list[tuple[Any, ...]], join: Any) -> list[Any]:
+    return [join(column) for column in zip(*steps, strict=True)]
 
 
 def _of_all_rows(
@@ -341,6 +298,6 @@ def _of_all_rows(
 ) -> Trace:
     """A trace whose steps use all rows at once: the weights after each, the start first."""
     at, none = np.arange(len(k)), np.empty((len(k), 0))
-    before = W[np.maximum(at - 1, 0)], b[np.maximum(at - 1, 0)]
-    rows = np.full(len(k), -1)
-    return Trace(unit, k, rows, at > 0, none, none, *before, W, b, W, b, fit, extra)
+    before = np.maximum(at - 1, 0)
+    start = unit, k, np.full(len(k), -1), at > 0, none, none
+    return Trace(*start, W[before], b[before], W, b, W, b, fit, extra)

@@ -10,60 +10,40 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from sklearn.utils.validation import check_X_y
 
 from adaline.estimators.registry import public_estimators
-from adaline.evaluation.cross_validation import (
-    Folds,
-    accepts_weights,
-    as_folds,
-    fitted,
-    predict_folds,
-    rows_of,
-)
+from adaline.evaluation.cross_validation import Folds, cross_validated, folds
 from adaline.evaluation.quality import Decisions, Errors, Quality
-from adaline.evaluation.words import chance, name, number, p_value, percent, percent_range, plural
-from adaline.parameters import (
-    POSITIVE,
-    ParameterError,
-    array,
-    finite,
-    is_sparse,
-    numbers,
-    refuse,
-    shown,
-    weights_of,
-    words,
-)
+from adaline.evaluation.words import chance, name, number, percent, percent_range, plural
+from adaline.parameters import finite, refuse, weights_of
 from adaline.results import Array, Result
-from adaline.summaries import aligned
-from adaline.sums.rows import check_finite
+from adaline.summaries import aligned as aligned
 
 NO_MODEL = "no model"
 MAX_ROWS_FOR_KERNELS = 5_000  # a kernel learner compares each row with each
-MAX_CLASSES_OF_NUMBERS = 10  # whole numbers with so few different values are taken for classes
 
 
 @dataclass(frozen=True)
 class Compared(Result):
     """One learner of a comparison: its accuracy or R² with a 95% interval, or a note why not.
 
-    `behind` is how far it is behind the best, in accuracy or in root mean squared error, and `p`
-    the p-value of that by `Comparison.test`, times the number of learners compared with the best;
-    both are None for the best. `seconds` are those of one fit, `facts` all numbers of the quality.
+    `p` is the p-value, by `Comparison.test`, that it is as good as the best, times the number of
+    learners compared with the best; None for the best. `seconds` are those of all fits, `facts` all
+    numbers of the quality.
     """
 
     name: str
     measure: float | None = None
     low: float | None = None
     high: float | None = None
-    behind: float | None = None
     p: float | None = None
     seconds: float | None = None
     facts: Mapping[str, Any] | None = None
@@ -79,14 +59,8 @@ class Compared(Result):
 class Comparison(Result):
     """Learners compared on the same folds, the best first.
 
-    Attributes
-    ----------
-    rows : tuple of Compared
-        "no model" first: the most common class, or the mean, of the rows that were predicted.
-    measure : "accuracy" or "R²"
-    count : int
-        Rows that were predicted.
-    way : str
+    The first of `rows` is "no model": the most common class, or the mean, of the `count` rows that
+    were predicted. `measure` is "accuracy" or "R²", and `way` such as "10-fold cross-validation".
     """
 
     rows: tuple[Compared, ...]
@@ -97,9 +71,9 @@ class Comparison(Result):
     @property
     def best(self) -> Compared | None:
         """The learner of the best quality, if any beats predicting without a model."""
-        able = [row for row in self.rows if row.measure is not None]
-        first = able[1] if len(able) > 1 else None
-        return first if first and (first.measure or 0) > (able[0].measure or 0) else None
+        no_model, *able = [row for row in self.rows if row.measure is not None]
+        first = able[0] if able else no_model
+        return first if (first.measure or 0) > (no_model.measure or 0) else None
 
     @property
     def test(self) -> str:
@@ -112,38 +86,28 @@ class Comparison(Result):
         best, rows = self.best, f"{self.way}, {plural(self.count, 'row')}"
         if best is None:
             return f"No learner does better than no model ({rows})."
-        quality = f"{self.measure} {percent(best.measure or 0)} ({rows})"
-        equal = [row.name for row in self.rows if row.is_as_good and row.name != NO_MODEL]
+        equal = [row.name for row in self.rows if row.is_as_good]
         result = f"The others are significantly worse ({self.test})."
-        if self.rows[0].is_as_good:
-            p = p_value(self.rows[0].p or 0.0)
-            result = f"It is not significantly better than no model ({self.test}, {p})."
-        elif equal:
+        if equal:
             result = f"It is not significantly better than {', '.join(equal)} ({self.test})."
-        return f"Best: {best.name}, {quality}. {result}"
+        return f"Best: {best.name}, {self.measure} {percent(best.measure or 0)} ({rows}). {result}"
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Head and rows of a table for people."""
-        is_r2 = self.measure == "R²"
-        head = ["learner", self.measure, "95% interval", "RMSE" if is_r2 else "AUC"]
-        head += ["p (t test)" if is_r2 else "p (McNemar)", "fit, s"]
-        rows = [self._cells_of(row, "rmse" if is_r2 else "auc") for row in self.rows]
-        if not any(row[3] for row in rows):  # no AUC of three classes
-            head, rows = [*head[:3], *head[4:]], [[*row[:3], *row[4:]] for row in rows]
-        return head, rows
-
-    def _cells_of(self, row: Compared, other: str) -> list[str]:
-        if row.measure is None or row.facts is None:
-            return [name(row.name), *[""] * 3, row.note, ""]
-        value = row.facts.get(other)
-        return [
-            name(row.name),
-            percent(row.measure),
-            "" if row.low is None or row.high is None else percent_range(row.low, row.high),
-            "" if value is None else number(value, 3) if other == "rmse" else f"{value:.3f}",
-            "best" if row is self.best else "" if row.p is None else chance(row.p),
-            "" if row.seconds is None else f"{row.seconds:.2g}",
-        ]
+        (title, test), key = ("AUC", "p (McNemar)"), "auc"
+        if self.measure == "R²":
+            (title, test), key = ("RMSE", "p (t test)"), "rmse"
+        rows = []
+        for row in self.rows:
+            if row.measure is None or row.facts is None:
+                rows.append([name(row.name), "", "", "", row.note, ""])
+                continue
+            interval = "" if row.low is None else percent_range(row.low, row.high or 0.0)
+            other = "" if row.facts[key] is None else number(row.facts[key], 3)
+            p = "best" if row is self.best else "" if row.p is None else chance(row.p)
+            seconds = "" if row.seconds is None else f"{row.seconds:.2g}"
+            rows.append([name(row.name), percent(row.measure), interval, other, p, seconds])
+        return ["learner", self.measure, "95% interval", title, test, "seconds"], rows
 
     def __str__(self) -> str:
         head, rows = self.cells()
@@ -160,7 +124,6 @@ def compare(
     times: Any = None,
     sample_weight: Any = None,
     seed: int = 0,
-    time_limit: float = 60.0,
 ) -> Comparison:
     """Try learners on the same folds, and test whether the best is better than the others.
 
@@ -170,17 +133,12 @@ def compare(
     Parameters
     ----------
     X, y : array-like or CSR of shape (n, p), and (n,)
-    learners : sequence or mapping of estimators, or "classes" or "numbers", optional
+    learners : sequence or mapping of estimators, optional
         By default every learner that suits y: text and few whole numbers are classes.
     cv, groups, times, sample_weight, seed
         As for `cross_validated`.
-    time_limit : float
-        Seconds for each learner. One that would need more is left out, with a note.
 
-    Returns
-    -------
-    Comparison
-        Prints as a table. A learner that fails has a note, and stops no other.
+    The comparison prints as a table. A learner that fails has a note, and stops no other.
 
     Examples
     --------
@@ -194,29 +152,36 @@ def compare(
     >>> print(found.sentence)
     Best: ..., accuracy ...% (10-fold cross-validation, 100 rows). It is not significantly ...
     """
-    X, truth = rows_of(X), array("y", y)
-    X = X if is_sparse(X) else numbers("X", X)
-    check_finite(X)  # what no learner accepts is no failure of a learner
-    refuse("y", truth)
-    if 0 in X.shape or truth.shape != X.shape[:1]:
-        raise ParameterError(f"X has shape {X.shape} and y {truth.shape}; expected (n, p), (n,).")
-    POSITIVE("time_limit", time_limit)
-    omega = weights_of("sample_weight", sample_weight, len(truth))
-    named = _learners(learners, truth, seed)
+    refuse("y", y)
+    # First, as what no learner accepts is no failure of a learner.
+    X, y = check_X_y(X, y, accept_sparse="csr", dtype=np.float64)
+    omega = weights_of("sample_weight", sample_weight, len(y))
+    named = _learners(learners, y, seed)
     is_class = all(getattr(model, "_learns", "classes") == "classes" for model in named.values())
-    truth = truth if is_class else finite("y", y)
-    parts = as_folds(cv, truth, groups, times, seed)
+    y = y if is_class else finite("y", y)
+    parts = cv if isinstance(cv, Folds) else folds(y, cv, groups=groups, times=times, seed=seed)
     tested = np.sort(np.concatenate([test for _, test in parts]))
-    constant, loss = _no_model(truth[tested], is_class)
-    rows, losses = [], {NO_MODEL: loss}
+    tried = []
     for called, model in named.items():
-        row, loss = _try(called, model, X, truth, parts, omega, time_limit, seed)
-        rows.append(row)
-        losses[called] = loss
-    able = sorted((r for r in rows if r.measure is not None), key=lambda r: -(r.measure or 0))
-    judged = _against_best([constant, *able], losses, parts, is_class)
-    failed = [row for row in rows if row.measure is None]
-    return Comparison((*judged, *failed), "accuracy" if is_class else "R²", len(tested), parts.way)
+        if getattr(model, "_traces", None) == "duals" and len(y) > MAX_ROWS_FOR_KERNELS:
+            note = f"not tried: more than {MAX_ROWS_FOR_KERNELS:,} rows"
+            tried.append((Compared(called, note=note), np.empty(0)))
+            continue
+        begin = time.perf_counter()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                result = cross_validated(model, X, y, parts, sample_weight=omega, seed=seed)
+        except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+            text = str(error).split("\n")[0].split(". ")[0].split("; ")[0]
+            tried.append((Compared(called, note=f"failed: {name(text)}"), np.empty(0)))
+        else:
+            row = replace(_row(called, result.quality), seconds=time.perf_counter() - begin)
+            tried.append((row, _loss(y[tested], result.answers.predicted, is_class)))
+    # The best constant first, then by quality, and what failed last.
+    tried.sort(key=lambda pair: math.inf if pair[0].measure is None else -pair[0].measure)
+    rows = _against_best([_no_model(y[tested], is_class), *tried], parts, is_class)
+    return Comparison(rows, "accuracy" if is_class else "R²", len(tested), parts.way)
 
 
 def kind_of_target(y: NDArray[Any]) -> str:
@@ -225,33 +190,25 @@ def kind_of_target(y: NDArray[Any]) -> str:
         return "classes"
     values = np.unique(y)
     is_whole = bool(np.all(values == np.floor(values)))
-    few = len(values) <= min(MAX_CLASSES_OF_NUMBERS, len(y) / 3)
-    if len(values) <= 2 or (is_whole and few):
+    if len(values) <= 2 or (is_whole and len(values) <= min(10, len(y) / 3)):
         return "classes"
     return "counts" if is_whole and values[0] >= 0 else "numbers"
 
 
 def _learners(given: Any, y: NDArray[Any], seed: int) -> dict[str, Any]:
     """Estimators by name."""
-    if given is None or isinstance(given, str):
-        wanted = words("classes", "numbers", "counts")("learners", given or kind_of_target(y))
-        kinds = {wanted, "numbers"} if wanted == "counts" else {wanted}
-        models: list[Any] = [k() for k in public_estimators() if k._command and k._learns in kinds]
-        for model in models:
-            if "random_state" in model.get_params(deep=False):
+    if given is None:
+        kind = kind_of_target(y)
+        suitable = ("counts", "numbers") if kind == "counts" else (kind,)
+        kinds = [k for k in public_estimators() if k._command and k._learns in suitable]
+        given = {str(kind._command): kind() for kind in kinds}
+        for model in given.values():
+            if hasattr(model, "random_state"):
                 model.set_params(random_state=int(seed) % 2**32)
-        return {str(model._command): model for model in models}
-    if not isinstance(given, Iterable):
-        raise ParameterError(f"learners is {shown(given)}; expected estimators.")
-    models = list(given.values()) if isinstance(given, Mapping) else list(given)
-    for model in models:
-        if not hasattr(model, "fit") or not hasattr(model, "get_params") or isinstance(model, type):
-            raise ParameterError(
-                f"learners holds {shown(model)}; expected estimators like Ridge()."
-            )
-    names = [getattr(m, "_command", None) or type(m).__name__ for m in models]
     if isinstance(given, Mapping):
         return {str(key): model for key, model in given.items()}
+    models = list(given)
+    names = [getattr(m, "_command", None) or type(m).__name__ for m in models]
     pairs = zip(names, models, strict=True)
     return {n if names.count(n) == 1 else repr(model): model for n, model in pairs}
 
@@ -266,39 +223,12 @@ def _no_model(y: NDArray[Any], is_class: bool) -> tuple[Compared, Array]:
     constant = np.full(len(y), labels[np.argmax(counts)] if is_class else np.mean(y))
     quality: Quality = Decisions(labels.tolist()) if is_class else Errors()
     quality.add(y, constant)
-    return _row(NO_MODEL, quality, None), _loss(y, constant, is_class)
+    return _row(NO_MODEL, quality), _loss(y, constant, is_class)
 
 
-def _try(
-    called: str, model: Any, X: Any, y: Any, parts: Folds, omega: Any, limit: float, seed: int
-) -> tuple[Compared, Array]:
-    """A learner's row, and the loss of each prediction; a failure is a row with a note."""
-    nothing = np.empty(0)
-    if getattr(model, "_traces", None) == "duals" and X.shape[0] > MAX_ROWS_FOR_KERNELS:
-        note = f"not tried: more than {MAX_ROWS_FOR_KERNELS:,} rows"
-        return Compared(called, note=note), nothing
-    if omega is not None and not accepts_weights(model):
-        return Compared(called, note="takes no weights"), nothing
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            begin = time.perf_counter()
-            whole = fitted(model, X, y, omega, seed)
-            seconds = time.perf_counter() - begin
-            if seconds * len(parts) > limit:
-                return Compared(called, note=f"too slow: {seconds:.0f} s a fit"), nothing
-            found = predict_folds(model, whole, X, y, parts, omega, seed=seed)
-    except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
-        text = str(error).split("\n")[0].split(". ")[0].split("; ")[0]
-        return Compared(called, note=f"failed: {name(text)}"), nothing
-    loss = _loss(y[found.rows], found.answers.predicted, hasattr(whole, "classes_"))
-    return _row(called, found.quality, seconds), loss
-
-
-def _row(called: str, quality: Quality, seconds: float | None) -> Compared:
+def _row(called: str, quality: Quality) -> Compared:
     f, key = quality.facts(), "accuracy" if isinstance(quality, Decisions) else "r2"
-    ends = f[f"{key}_low"], f[f"{key}_high"]
-    return Compared(called, f[key], *ends, seconds=seconds, facts=f)
+    return Compared(called, f[key], f[f"{key}_low"], f[f"{key}_high"], facts=f)
 
 
 def _loss(y: NDArray[Any], predicted: NDArray[Any], is_class: bool) -> Array:
@@ -308,55 +238,44 @@ def _loss(y: NDArray[Any], predicted: NDArray[Any], is_class: bool) -> Array:
 
 
 def _against_best(
-    rows: list[Compared], losses: Mapping[str, Array], parts: Folds, is_class: bool
-) -> list[Compared]:
-    """How far each is behind the best, and the p-value of that.
+    tried: list[tuple[Compared, Array]], parts: Folds, is_class: bool
+) -> tuple[Compared, ...]:
+    """The rows, with the p-value of each against the best.
 
     p is multiplied by how many are compared with the best (Bonferroni), since the best was chosen
     among them (Hsu, Multiple Comparisons, 1996: it suffices to compare the best with each).
     """
-    best = max(rows, key=lambda row: row.measure if row.measure is not None else -np.inf)
-    tested = np.sort(np.concatenate([test for _, test in parts]))
-    shares = [(np.searchsorted(tested, test), len(test) / len(train)) for train, test in parts]
-    judged = []
-    for row in rows:
-        if row is not best:
+    able = [(row, loss) for row, loss in tried if row.measure is not None]
+    best, least = max(able, key=lambda pair: float(pair[0].measure or 0.0))
+    rows = []
+    for row, loss in tried:
+        if row is not best and row.measure is not None:
             with np.errstate(over="ignore", invalid="ignore"):
-                d = losses[row.name] - losses[best.name]
-                p = mcnemar(d) if is_class else corrected_t(d, shares)
-                behind, base = float(np.mean(d)), float(np.mean(losses[best.name]))
-            if not is_class:
-                behind = float(np.sqrt(max(base + behind, 0.0)) - np.sqrt(base))
-            row = replace(row, behind=behind, p=min(1.0, p * (len(rows) - 1)))
-        judged.append(row)
-    return judged
+                p = mcnemar(loss - least) if is_class else corrected_t(loss - least, parts)
+            row = replace(row, p=min(1.0, p * (len(able) - 1)))
+        rows.append(row)
+    return tuple(rows)
 
 
 def mcnemar(d: Array) -> float:
-    """The exact p-value that +1 and -1 are equally likely in d; zeros do not count.
-
-    >>> mcnemar(np.array([1, 1, 1, 1, 0, 0]))
-    0.125
-    """
+    """The exact p-value that +1 and -1 are equally likely in d; zeros do not count."""
     more, less = int(np.sum(d > 0)), int(np.sum(d < 0))
     return float(stats.binomtest(more, more + less).pvalue) if more + less else 1.0
 
 
-def corrected_t(d: Array, folds: Sequence[tuple[NDArray[Any], float]]) -> float:
+def corrected_t(d: Array, parts: Folds) -> float:
     """The p-value of a mean of 0, by t = mean / sqrt((1/k + test/train) s²) of the k folds' means.
 
-    `folds` are rows of d, and how many there are for each training row. Of a single fold the rows
-    take the place of folds.
-
-    >>> d = np.array([1.0, 2.0, 1.0, 2.0])
-    >>> halves = [(np.array([0, 1]), 1.0), (np.array([2, 3]), 1.0)]
-    >>> corrected_t(d - 1.5, halves)
-    1.0
+    d are differences of the rows that were predicted, in their order.
     """
-    means = np.array([np.mean(d[rows]) for rows, _ in folds]) if len(folds) > 1 else d
-    k = len(means)
+    k, order = len(parts), np.argsort(np.concatenate([test for _, test in parts]))
+    by_fold = np.empty_like(d)
+    by_fold[order] = d
+    ends = np.cumsum([len(test) for _, test in parts])[:-1]
+    means = np.array([part.mean() for part in np.split(by_fold, ends)])
     if k < 2 or not np.all(np.isfinite(means)) or not np.any(d):
         return 1.0
-    spread = float(np.std(means, ddof=1)) * math.sqrt(1 / k + float(np.mean([r for _, r in folds])))
+    share = float(np.mean([len(test) / len(train) for train, test in parts]))
+    spread = float(np.std(means, ddof=1)) * math.sqrt(1 / k + share)
     mean = abs(float(np.mean(d)))
     return 2 * float(stats.t.sf(mean / spread, k - 1)) if spread else float(mean == 0)

@@ -1,12 +1,11 @@
 """Quality by cross-validation: every row is predicted by a model that was trained without it.
 
-`folds` chooses scikit-learn's splitter by what is known of the rows; `cross_validated` counts.
+`folds` chooses scikit-learn's splitter by what is known of the rows; `predict_folds` is the loop of
+`cross_validated`, `compare` and the command.
 """
 
 from __future__ import annotations
 
-import copy
-import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,30 +13,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import (
-    GroupKFold,
-    KFold,
-    LeaveOneOut,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    TimeSeriesSplit,
-)
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+from sklearn.utils.validation import check_array, has_fit_parameter
 
-from adaline.estimators.online import goes_in_order
-from adaline.estimators.online import runs_of as runs_of
+from adaline.estimators.labels import runs_in as runs_in
 from adaline.evaluation.quality import Decisions, Quality, quality_for
 from adaline.evaluation.trial import Answers, answers
 from adaline.evaluation.words import HOLD_OUT, plural, words_for
-from adaline.parameters import (
-    Expected,
-    ParameterError,
-    array,
-    count,
-    is_sparse,
-    is_whole,
-    shown,
-    weights_of,
-)
+from adaline.parameters import Expected, ParameterError, array, count, is_whole, weights_of
 from adaline.results import Result
 
 Index = NDArray[np.intp]
@@ -79,49 +63,31 @@ def folds(y: Any, cv: int = 10, *, groups: Any = None, times: Any = None, seed: 
     Expected("a whole number", is_whole)("seed", seed)
     if groups is not None and times is not None:
         raise ParameterError("groups and times are both given; folds follow one of them.")
+    k = min(int(cv), n)
     if times is not None:
-        return _spans_of_time(codes_of("times", times, n), int(cv))
-    classes = codes_of("y", truth if truth.ndim == 1 else truth[:, 0], n)
-    splitter: Any
-    group: Any = None
-    shuffled: dict[str, Any] = {"shuffle": True, "random_state": int(seed) % 2**32}
+        when = codes_of("times", times, n)
+        # Of equally many different times; TimeSeriesSplit would tear equal times apart.
+        spans = np.array_split(np.unique(when), min(k, int(when.max())) + 1)[1:]
+        pairs = [(np.flatnonzero(when < s[0]), np.flatnonzero(np.isin(when, s))) for s in spans]
+        way = f"{plural(len(spans), 'span')} of time predicted from what came before"
+        return Folds(tuple(pairs), way)
+    codes, group = codes_of("y", truth.reshape(n, -1)[:, 0], n), None
+    way = "leave-one-out cross-validation" if k == n else f"{k}-fold cross-validation"
     if groups is not None:
         group = codes_of("groups", groups, n)
-        many = int(group.max()) + 1
-        if many < 2:
-            raise ParameterError("groups holds one group; folds need two or more.")
-        k = min(int(cv), many)
-        splitter = GroupKFold(k)  # unshuffled, folds are of about equal size
-        if _is_stratified(classes, k):
-            splitter = StratifiedGroupKFold(k, **shuffled)
-        way = f"{k}-fold cross-validation over {plural(many, 'group')}"
-    elif cv >= n:
-        splitter, way = LeaveOneOut(), "leave-one-out cross-validation"
-    else:
-        kind = StratifiedKFold if _is_stratified(classes, int(cv)) else KFold
-        splitter, way = kind(int(cv), **shuffled), f"{cv}-fold cross-validation"
+        k = min(k, int(group.max()) + 1)
+        way = f"{k}-fold cross-validation over {plural(int(group.max()) + 1, 'group')}"
+    sizes = np.bincount(codes)
+    # Few different values are classes, if the largest has a row for each fold.
+    is_class = 3 * len(sizes) <= n and int(sizes.max()) >= k
+    shuffled = {"shuffle": True, "random_state": int(seed) % 2**32}
+    if group is None:
+        splitter: Any = (StratifiedKFold if is_class else KFold)(k, **shuffled)
+    else:  # unshuffled, GroupKFold makes folds of about equal size
+        splitter = StratifiedGroupKFold(k, **shuffled) if is_class else GroupKFold(k)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
-        pairs = splitter.split(classes, classes, group)
-        return Folds(tuple(pair for pair in pairs if len(pair[1])), way)
-
-
-def _is_stratified(codes: Index, k: int) -> bool:
-    """Whether few different values look like classes, one of which has rows for each fold."""
-    sizes = np.bincount(codes)
-    return 3 * len(sizes) <= len(codes) and int(sizes.max()) >= k
-
-
-def _spans_of_time(when: Index, k: int) -> Folds:
-    """Spans of about equally many different times, so that equal times stay together."""
-    last = int(when.max())
-    if last < 1:
-        raise ParameterError("times holds one time; folds need two or more.")
-    spans: Any = [(np.array([0]), np.array([1]))]  # TimeSeriesSplit makes two folds or more
-    if min(k, last) > 1:
-        spans = TimeSeriesSplit(min(k, last)).split(np.arange(last + 1))
-    pairs = tuple((np.isin(when, a).nonzero()[0], np.isin(when, b).nonzero()[0]) for a, b in spans)
-    return Folds(pairs, f"{plural(len(pairs), 'span')} of time predicted from what came before")
+        return Folds(tuple(p for p in splitter.split(codes, codes, group) if len(p[1])), way)
 
 
 def hold_out(y: Any, cv: int = 5, *, seed: int = 0) -> Folds:
@@ -133,23 +99,12 @@ def hold_out(y: Any, cv: int = 5, *, seed: int = 0) -> Folds:
 class CrossValidated(Result):
     """The result of a cross-validation.
 
-    Attributes
-    ----------
-    model : fitted estimator
-        Fitted on all rows.
-    quality : Decisions or Errors
-        Predictions of all folds, counted together.
-    rows : ndarray of int
-        The rows that were predicted: all, but for folds of time.
-    answers : Answers
-        What was predicted for them, each by a model that was trained without that row.
-    per_fold : tuple of dict
-        The numbers of each fold.
-    way : str
-        What it is called, such as "10-fold cross-validation".
+    `model` is fitted on all rows; `rows` (all, but for folds of time) were predicted, with
+    `answers`, each by a model that was trained without that row. `quality` counts all folds
+    together, `per_fold` has the numbers of each, and `way` is such as "10-fold cross-validation".
     """
 
-    model: Any
+    model: BaseEstimator
     quality: Quality
     rows: Any
     answers: Answers
@@ -158,15 +113,15 @@ class CrossValidated(Result):
 
     @property
     def spread(self) -> dict[str, Any]:
-        """How the measure differs from fold to fold; empty for one fold, or folds of few rows."""
+        """How the measure differs from fold to fold; empty for one fold, or folds of one row."""
         key = "accuracy" if isinstance(self.quality, Decisions) else "r2"
-        if key == "r2" and any(facts["r2"] is None for facts in self.per_fold):
+        if min(f["rows"] for f in self.per_fold) < 2 or len(self.per_fold) < 2:
+            return {}
+        if any(facts[key] is None for facts in self.per_fold):
             key = "rmse"
         values = [facts[key] for facts in self.per_fold]
-        if min(f["rows"] for f in self.per_fold) < 2 or self.way == HOLD_OUT:
-            return {}
         ends = {"least": min(values), "largest": max(values)}
-        deviation = float(np.std(values, ddof=1)) if values[1:] else None
+        deviation = float(np.std(values, ddof=1))
         return {"count": len(values), "measure": MEASURES[key], **ends, "deviation": deviation}
 
     @property
@@ -179,7 +134,7 @@ class CrossValidated(Result):
 
 
 def cross_validated(
-    model: Any,
+    model: BaseEstimator,
     X: Any,
     y: Any,
     cv: Any = 10,
@@ -199,20 +154,14 @@ def cross_validated(
     model : estimator
         It is copied, not changed.
     X, y : array-like or CSR of shape (n, p), and (n,) or (n, k)
-    cv : int or Folds
-        How many folds; n leaves out one row at a time.
-    groups, times : array-like of shape (n,), optional
-        Rows that stay together, or times: each fold is predicted from what came before; see
-        `adaline.evaluation.cross_validation.folds`.
+    cv, groups, times
+        As for `adaline.evaluation.cross_validation.folds`, which are taken, too: how many folds,
+        rows that stay together, or times, where each fold is predicted from what came before.
     sample_weight : array-like of shape (n,), optional
         Weights to train with; the quality counts every row once.
     seed : int
         Of the folds, and of the order in which a classifier that learns row by row takes rows that
         are sorted by class, as it would remember the last class only.
-
-    Returns
-    -------
-    CrossValidated
 
     Examples
     --------
@@ -226,31 +175,22 @@ def cross_validated(
     >>> found.model.predict([[1.0, 1.0]]).round(1)
     array([2.9])
     """
-    X, truth = rows_of(X), array("y", y)
-    if not hasattr(model, "fit") or not hasattr(model, "get_params") or isinstance(model, type):
-        raise ParameterError(f"model is {shown(model)}; expected an estimator, such as Ridge().")
+    X, truth = (
+        check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False),
+        array("y", y),
+    )
     if truth.ndim not in (1, 2) or len(truth) != X.shape[0]:
-        raise ParameterError(
-            f"X has {X.shape[0]} rows and y has shape {truth.shape}; give one y for each row."
-        )
+        raise ParameterError(f"X has {X.shape[0]} rows and y has shape {truth.shape}.")
     omega = weights_of("sample_weight", sample_weight, len(truth))
-    whole = fitted(model, X, truth, omega, seed)  # which rejects what no learner accepts
-    parts = as_folds(cv, truth, groups, times, seed)
-    return predict_folds(model, whole, X, truth, parts, omega, seed=seed)
-
-
-def as_folds(cv: Any, y: Any, groups: Any, times: Any, seed: int) -> Folds:
-    """Folds as they are given, or so many of them."""
+    trained = fitted(model, X, truth, omega, seed)  # which rejects what no learner accepts
     if not isinstance(cv, Folds):
-        return folds(y, cv, groups=groups, times=times, seed=seed)
-    if max(int(max(train[-1], test[-1])) for train, test in cv) >= len(y):
-        raise ParameterError(f"cv has rows beyond the {len(y)} that X has; make it for these rows.")
-    return cv
+        cv = folds(truth, cv, groups=groups, times=times, seed=seed)
+    return predict_folds(model, trained, X, truth, cv, omega, seed=seed)
 
 
 def predict_folds(
-    model: Any,
-    whole: Any,
+    model: BaseEstimator,
+    trained: BaseEstimator,
     X: Any,
     y: Any,
     parts: Folds,
@@ -258,61 +198,56 @@ def predict_folds(
     after: Callable[[int, int], None] | None = None,
     seed: int = 0,
 ) -> CrossValidated:
-    """Predict each fold from the others; `whole` is fitted on all rows, `after` counts folds.
+    """Predict each fold from the others; `trained` is fitted on all rows, `after` counts folds.
 
     `seed` is that of `fit_in_order`.
     """
-    quality, predicted, per_fold = quality_for(whole), [], []
-    for j, (train, test) in enumerate(parts):
+    quality, predicted, per_fold = quality_for(trained), [], []
+    classes = getattr(trained, "classes_", None)
+    for j, (train, test) in enumerate(parts, start=1):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit to all rows has warned already
             weight = None if omega is None else omega[train]
             try:
                 part = fitted(model, X[train], y[train], weight, seed)
             except ValueError as error:
-                raise ValueError(
-                    f"fold {j + 1} of {len(parts)} cannot be trained on ({error}) Use fewer folds, "
-                    "or more rows."
-                ) from error
-            found = _in_classes(answers(part, X[test]), part, getattr(whole, "classes_", None))
-        one = quality_for(whole)
-        quality.start_fold()
-        for sums in (quality, one):
-            sums.add(y[test], found.predicted, found.log_p, found.scores)
-        per_fold.append(one.facts())
-        predicted.append(found)
+                lead = f"fold {j} of {len(parts)} cannot be trained on ({error})"
+                raise ValueError(f"{lead} Use fewer folds, or more rows.") from error
+            one = _in_classes(answers(part, X[test]), part, classes)
+        predicted.append((one.predicted, one.log_p, one.scores))
+        own = quality_for(trained)
+        for sums in (quality, own):
+            sums.add(y[test], *predicted[-1], fold=j)
+        per_fold.append(own.facts())
         if after is not None:
-            after(j + 1, len(parts))
+            after(j, len(parts))
     tested = np.concatenate([test for _, test in parts])
     order = np.argsort(tested, kind="stable")
-
-    def joined(values: list[Any]) -> Any:
-        return None if any(v is None for v in values) else np.concatenate(values)[order]
-
-    all_answers = Answers(
-        joined([a.predicted for a in predicted]),
-        joined([a.log_p for a in predicted]),
-        joined([a.scores for a in predicted]),
-    )
-    return CrossValidated(whole, quality, tested[order], all_answers, tuple(per_fold), parts.way)
+    joined: list[Any] = [
+        None if any(v is None for v in values) else np.concatenate(values)[order]
+        for values in zip(*predicted, strict=True)
+    ]
+    given = Answers(*joined)
+    return CrossValidated(trained, quality, tested[order], given, tuple(per_fold), parts.way)
 
 
-def fitted(model: Any, X: Any, y: Any, omega: Any = None, seed: int = 0) -> Any:
+def fitted(model: BaseEstimator, X: Any, y: Any, omega: Any = None, seed: int = 0) -> BaseEstimator:
     """A fresh estimator with the parameters of `model`, fitted by `fit_in_order`."""
-    fresh = type(model)(**copy.deepcopy(model.get_params(deep=False)))
-    if omega is not None and not accepts_weights(fresh):
+    fresh = clone(model)
+    if omega is not None and not has_fit_parameter(fresh, "sample_weight"):
         raise ParameterError(f"{type(model).__name__} takes no sample_weight; leave it out.")
     fit_in_order(fresh, X, y, omega, seed)
     return fresh
 
 
-def fit_in_order(model: Any, X: Any, y: Any, omega: Any = None, seed: int = 0) -> bool:
+def fit_in_order(model: BaseEstimator, X: Any, y: Any, omega: Any = None, seed: int = 0) -> bool:
     """Fit, and return whether in the order `numpy.random.default_rng(seed).permutation(len(y))`.
 
     So a model that learns row by row takes rows whose labels come in runs.
     """
     weighted = {} if omega is None else {"sample_weight": omega}
-    if not (goes_in_order(model) and np.ndim(y) == 1 and runs_of(y) is not None):
+    in_order = getattr(model, "_learns_in_order", None)
+    if in_order is None or not in_order() or np.ndim(y) != 1 or not runs_in(y):
         model.fit(X, y, **weighted)
         return False
     order = np.random.default_rng(seed).permutation(len(y))
@@ -322,40 +257,28 @@ def fit_in_order(model: Any, X: Any, y: Any, omega: Any = None, seed: int = 0) -
     return True
 
 
-def accepts_weights(model: Any) -> bool:
-    """Whether a learner's fit takes weights of rows."""
-    return "sample_weight" in inspect.signature(model.fit).parameters
-
-
-def rows_of(X: Any) -> Any:
-    """X such that X[rows] are rows: an array, or CSR."""
-    if is_sparse(X):
-        return X.tocsr()
-    rows = array("X", X)
-    if rows.ndim != 2:
-        raise ParameterError(f"X has shape {rows.shape}; expected rows and columns, (n, p).")
-    return rows
-
-
-def _in_classes(found: Answers, part: Any, classes: Any) -> Answers:
+def _in_classes(given: Answers, part: Any, classes: Any) -> Answers:
     """Answers of a fold in the classes of all rows; one it has not seen has probability 0."""
     if classes is None or np.array_equal(part.classes_, classes):
-        return found
-    if found.log_p is None:
-        return Answers(found.predicted)
-    log_p = np.full((len(found.predicted), len(classes)), -np.inf)
-    log_p[:, np.searchsorted(classes, part.classes_)] = found.log_p
-    return Answers(found.predicted, log_p)
+        return given
+    if given.log_p is None:
+        return Answers(given.predicted)
+    log_p = np.full((len(given.predicted), len(classes)), -np.inf)
+    log_p[:, np.searchsorted(classes, part.classes_)] = given.log_p
+    return Answers(given.predicted, log_p)
 
 
 def codes_of(name: str, values: Any, n: int) -> NDArray[np.int64]:
-    """The place of each value among the different ones, sorted."""
-    found = array(name, values)
-    if found.shape != (n,):
-        raise ParameterError(f"{name} has shape {found.shape}; expected one for each of {n} rows.")
-    if found.dtype.kind == "O" and not any(v is None or v != v for v in found.tolist()):
-        found = np.array(found.tolist())
-        found = found.astype(str) if found.dtype.kind == "O" else found
-    if found.dtype.kind == "O" or (found.dtype.kind in "fmM" and np.any(found != found)):
+    """The place of each value among the different ones, sorted; two or more, but of y."""
+    column = array(name, values)
+    if column.shape != (n,):
+        raise ParameterError(f"{name} has shape {column.shape}; expected one for each of {n} rows.")
+    if any(v is None or v != v for v in column.tolist()):
         raise ParameterError(f"{name} has missing values; fill them in, or leave their rows out.")
-    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+    if column.dtype.kind == "O":
+        column = np.array(column.tolist())  # of one type, if they are
+    column = column.astype(str) if column.dtype.kind == "O" else column
+    codes = np.unique(column, return_inverse=True)[1].astype(np.int64)
+    if name != "y" and not codes.any():
+        raise ParameterError(f"{name} are all equal; folds need two or more different ones.")
+    return codes

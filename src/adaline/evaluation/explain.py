@@ -5,7 +5,6 @@ v = w'x + b = base + sum_j w_j (x_j - m_j),    base = w'm + b,    m an average r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ from scipy import sparse
 
 from adaline.data import Encoding, Prepared
 from adaline.estimators.registry import effect_of
-from adaline.evaluation.trial import ask, column_names, require_fitted
+from adaline.evaluation.trial import BaseEstimator, ask, column_names, require_fitted
 from adaline.parameters import LEVEL, is_sparse
 from adaline.results import Array, Result
 from adaline.sums.class_moments import ClassMoments
@@ -25,29 +24,14 @@ LINEAR_EXPORTS = ("values", "exponential", "sides", "posterior", "gaussians")
 
 @dataclass(frozen=True, eq=False)
 class Explanation(Result):
-    """Contributions of columns to the score of each row.
+    """Contributions of columns to the score of each row: `base + parts.sum(axis=1)` is `score`.
 
-    Attributes
-    ----------
-    names : tuple of str
-        The columns; of a table those of the table, so that all levels of a text are one.
-    score : ndarray of shape (n,)
-        What the parts add up to; `of` says what it is.
-    base : ndarray of shape (n,)
-        The score of the row `about`.
-    parts : ndarray of shape (n, columns)
-        What each column adds, because it differs from `about`.
-    about : ndarray of shape (p,)
-        The average row if the model knows it, else zeros.
-    of : str
-        "the prediction", "the logarithm of the prediction", "log-odds" or "score".
-    against : ndarray of shape (n,) or None
-        Of more than two classes, the runner-up: the score is that of the predicted class less
-        that of this one. Of two classes a positive score speaks for `classes_[1]`.
-
-    Notes
-    -----
-    `base + parts.sum(axis=1)` equals `score` up to rounding.
+    `parts` (n, columns) is what each of the columns `names` adds because it differs from the row
+    `about` (p,), the average one if the model knows it, else zeros; of a table all levels of a text
+    are one column. `base` (n,) is the score of that row, and `of` says what scores are: "the
+    prediction", "the logarithm of the prediction", "log-odds" or "score". Of two classes a positive
+    score speaks for `classes_[1]`. Of more it is that of the predicted class less that of the
+    runner-up, `against`.
     """
 
     names: tuple[str, ...]
@@ -65,7 +49,7 @@ class Explanation(Result):
 
 
 def explain(
-    model: Any, X: Any, names: Sequence[str] | None = None, *, encoding: Encoding | None = None
+    model: BaseEstimator, X: Any, names: Any = None, *, encoding: Encoding | None = None
 ) -> Explanation:
     """What each column contributes to the prediction of each row.
 
@@ -96,10 +80,7 @@ def explain(
     weights = model._exported_weights() if is_linear else None
     if weights is None or (len(weights[1]) > 1 and not hasattr(model, "classes_")):
         what = "is not a sum of weighted columns" if weights is None else "has several targets"
-        raise ValueError(
-            f"{type(model).__name__} {what}, so columns have no contributions that add up. Use a "
-            "linear learner, such as Ridge or LogisticRegression."
-        )
+        raise ValueError(f"{type(model).__name__} {what}: there are no contributions of columns.")
     W, b = weights
     label = column_names(model, X, names if encoding is None else list(encoding.names))
     predicted = np.asarray(ask(model, "predict", X))  # first, as it checks the rows
@@ -109,22 +90,21 @@ def explain(
         V = rows @ W.T + b
         if hasattr(model, "classes_") and getattr(model, "costs", None) is None:
             # Costs move the decision but not the odds, which V explains then.
-            V = np.asarray(ask(model, "decision_function", X), dtype=np.float64)
-            V = V.reshape(len(rows), -1)
+            V = np.reshape(ask(model, "decision_function", X), V.shape).astype(np.float64)
         if V.shape[1] == 1:
             w, bias = W, b
             score = V[:, 0] if effect_of(model) != "adds" else predicted.astype(np.float64)
         else:
-            k, j = _best_two(V, predicted, model.classes_)
-            n = np.arange(len(V))
+            # The predicted class, or of a rejected row the likeliest, against its runner-up.
+            n, known = np.arange(len(V)), predicted[:, None] == model.classes_
+            k = np.where(known.any(axis=1), known.argmax(axis=1), V.argmax(axis=1))
+            j = np.where(np.arange(V.shape[1]) == k[:, None], -np.inf, V).argmax(axis=1)
             w, bias, score, against = W[k] - W[j], b[k] - b[j], V[n, k] - V[n, j], model.classes_[j]
         parts, base = (rows - about) * w, np.broadcast_to(w @ about + bias, score.shape)
         if encoding is not None:
-            groups = encoding.groups()
-            label = [group for group, _ in groups]
-            ends = np.cumsum([len(columns) for _, columns in groups])[:-1]
-            split = np.split(parts, ends, axis=1)
-            parts = np.column_stack([columns.sum(axis=1) for columns in split])
+            label, groups = map(list, zip(*encoding.groups(), strict=True))
+            starts = np.cumsum([0, *map(len, groups[:-1])])
+            parts = np.add.reduceat(parts, starts, axis=1)
     if not all(np.isfinite(v).all() for v in (parts, score, base)):
         raise ValueError("contributions leave the range of float64; rescale the columns.")
     words = {"adds": "the prediction", "score": "score", "odds": "log-odds"}
@@ -132,18 +112,7 @@ def explain(
     return Explanation(tuple(label), score, base, parts, about, of, against)
 
 
-def _best_two(V: Array, predicted: NDArray[Any], classes: NDArray[Any]) -> tuple[Any, Any]:
-    """The predicted class of each row, and its runner-up."""
-    codes = {label: k for k, label in enumerate(classes.tolist())}
-    best = V.argmax(axis=1)  # a rejected row has no class of its own
-    pairs = zip(predicted.tolist(), best.tolist(), strict=True)
-    k = np.array([codes.get(label, first) for label, first in pairs])
-    others = V.copy()
-    others[np.arange(len(V)), k] = -np.inf
-    return k, others.argmax(axis=1)
-
-
-def _average_row(model: Any, p: int) -> Array:
+def _average_row(model: BaseEstimator, p: int) -> Array:
     """The means of the columns if the model knows them, else zeros."""
     m, information = getattr(model, "moments_", None), getattr(model, "_information", None)
     mean = getattr(information, "centre", None)
@@ -155,12 +124,11 @@ def _average_row(model: Any, p: int) -> Array:
     return np.array(mean, dtype=np.float64) if is_known else np.zeros(p)
 
 
-def _model_and_rows(model: Any, X: Any) -> tuple[Any, Any, Encoding | None]:
+def _model_and_rows(model: BaseEstimator, X: Any) -> tuple[Any, Any, Encoding | None]:
     """The estimator, its rows of numbers, and the encoding that made them, if there is one."""
+    require_fitted(model.model if isinstance(model, Prepared) else model)
     if not isinstance(model, Prepared):
-        require_fitted(model)
         return model, X, None
-    require_fitted(model.model)
     parts = list(model.encoded(X))
     rows = sparse.vstack(parts).tocsr() if is_sparse(parts[0]) else np.concatenate(parts)
     return model.model, rows, model.encoding
@@ -168,15 +136,10 @@ def _model_and_rows(model: Any, X: Any) -> tuple[Any, Any, Encoding | None]:
 
 @dataclass(frozen=True, eq=False)
 class Interval(Result):
-    """Low and high for each row.
+    """Low and high (n,) for each row, (n, k) of several targets, or (n, K) of classes.
 
-    Attributes
-    ----------
-    low, high : ndarray of shape (n,), (n, k) for several targets, or (n, K) for classes
-    level : float
-        The share of such intervals that hold what they are of, if the model is right.
-    of : str
-        "a new value", "the mean count" or "the probability of each class".
+    A share `level` of such intervals holds what they are `of`, if the model is right: "a new
+    value", "the mean count" or "the probability of each class".
     """
 
     low: NDArray[Any]
@@ -185,8 +148,8 @@ class Interval(Result):
     of: str
 
 
-def interval(model: Any, X: Any, level: float = 0.95) -> Interval:
-    """Intervals of predictions.
+def interval(model: BaseEstimator, X: Any, level: float = 0.95) -> Interval:
+    """Intervals of the predictions of a fitted estimator, or of a `Prepared` one and its table.
 
     - `LeastSquares`: a new y lies in it with probability `level`, if the noise is normal with one
       variance; Student's t, exact for any number of rows.
@@ -196,20 +159,7 @@ def interval(model: Any, X: Any, level: float = 0.95) -> Interval:
       scores is at the end of its interval: low of a class and high of another are 1 at most.
     - `PoissonRegression`: the mean count (at exposure 1), in the same way.
 
-    Parameters
-    ----------
-    model : fitted estimator, or Prepared
-    X : array-like or CSR of shape (n, p); for Prepared, a table or a file
-    level : float, default=0.95
-
-    Returns
-    -------
-    Interval
-
-    Raises
-    ------
-    ValueError
-        If there is no theory for the model, or the fit kept too little.
+    ValueError if there is no theory for the model, or the fit kept too little.
 
     Examples
     --------
@@ -222,13 +172,12 @@ def interval(model: Any, X: Any, level: float = 0.95) -> Interval:
     """
     level = float(LEVEL("level", level))
     model, X, _ = _model_and_rows(model, X)
-    kind = getattr(model, "_intervals", None)
-    if kind is None:
+    of = {"values": "a new value", "means": "the mean count"}
+    of["probabilities"] = "the probability of each class"
+    if (what := of.get(getattr(model, "_intervals", None) or "")) is None:
         raise ValueError(
             f"{type(model).__name__} has no theory of how far its predictions may be off; "
             "LeastSquares, Ridge, LogisticRegression and PoissonRegression have one."
         )
     low, high = ask(model, "_interval", X, level)
-    of = {"values": "a new value", "means": "the mean count"}
-    what = of.get(kind, "the probability of each class")
     return Interval(np.asarray(low), np.asarray(high), level, what)

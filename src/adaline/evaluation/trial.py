@@ -7,24 +7,26 @@ predicted once, and columns are named in one place.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator as BaseEstimator
 
 from adaline.evaluation.quality import Quality, quality_for
 from adaline.evaluation.words import DateColumn
 from adaline.parameters import (
     FLAG,
+    MAPPING,
     NONE,
-    Expected,
     ParameterError,
     array,
     is_sparse,
     numbers,
     shown,
+    text,
     weights_of,
 )
 from adaline.results import Array, Result
@@ -33,21 +35,8 @@ from adaline.sums.rows import as_csr
 if TYPE_CHECKING:
     from adaline.evaluation.cross_validation import CrossValidated
 
-TEXT = NONE | Expected("text", lambda v: isinstance(v, str))
-MAPPING = NONE | Expected("a mapping, such as {'age': 12}", lambda v: isinstance(v, Mapping))
-TEXTS = Expected(
-    "a sequence of texts",
-    lambda v: isinstance(v, Iterable) and not isinstance(v, str | bytes | Mapping),
-)
-EXPECTED = {  # options of `Trial.of`
-    "held_out": NONE | FLAG,
-    "target": TEXT,
-    "separability": NONE
-    | Expected("that of `separability`", lambda v: isinstance(getattr(v, "verdict", None), str)),
-    "quality": NONE | Expected("Decisions or Errors", lambda v: isinstance(v, Quality)),
-    "cross_validated": NONE
-    | Expected("the result of `cross_validated`", lambda v: hasattr(v, "per_fold")),
-}
+TEXT = NONE | text("text")
+FACTS = NONE | MAPPING
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +52,14 @@ class Answers(Result):
     scores: Array | None = None
 
 
-def ask(model: Any, method: str, X: Any, *more: Any) -> Any:
+def ask(model: BaseEstimator, method: str, X: Any, *more: Any) -> Any:
     """model.method(X, ...) for an X whose columns are in order, but may have no names."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         return getattr(model, method)(X, *more)
 
 
-def answers(model: Any, X: Any) -> Answers:
+def answers(model: BaseEstimator, X: Any) -> Answers:
     """Ask a fitted model about rows."""
     log_p = scores = None
     if hasattr(model, "predict_log_proba"):
@@ -109,7 +98,7 @@ class Trial(Result):
     (array([1.]), 1)
     """
 
-    model: Any
+    model: BaseEstimator
     names: list[str]
     rows: Rows | None = None
     answers: Answers | None = None
@@ -125,7 +114,7 @@ class Trial(Result):
     @classmethod
     def of(
         cls,
-        model: Any,
+        model: BaseEstimator,
         X: Any = None,
         y: Any = None,
         *,
@@ -145,36 +134,35 @@ class Trial(Result):
         `more` are target, separability and converged.
         """
         require_fitted(model)
-        given = {"held_out": held_out, "quality": quality, "cross_validated": cross_validated}
-        for option, expected in EXPECTED.items():
-            expected(option, {**more, **given}.get(option))
+        (NONE | FLAG)("held_out", held_out)
+        TEXT("target", more.get("target"))
         if (X is None) != (y is None):
             raise ParameterError("one of X and y is given, the other is not; quality needs both.")
-        if learned is None and (learned_y is not None or learned_weight is not None):
-            raise ParameterError("learned_y and learned_weight need their rows: give learned, too.")
-        named, tested, training, predicted, left_out = column_names(model, X, names), *[None] * 3, 0
+        given: dict[str, Any] = {"names": column_names(model, X, names), "folds": cross_validated}
+        given["held_out"] = None if held_out is None else bool(held_out)
         if X is not None:
-            tested, left_out = check_rows(model, X, y)
-            training = tested if held_out is False or cross_validated is not None else None
-        if cross_validated is not None and tested is not None:
-            at, n = cross_validated.rows, len(tested.y)
-            if left_out or at[-1] >= n or (len(at) == at[-1] + 1 != n):
-                raise ParameterError(
-                    f"X has {n} rows, and cross_validated is about {at[-1] + 1} or more. Give the "
-                    "same rows."
-                )
-            tested, held_out = Rows(tested.X[at], tested.y[at]), True
-            quality, predicted = cross_validated.quality, cross_validated.answers
-        elif tested is not None:
-            predicted = answers(model, tested.X)
-            _check_targets(model, tested.y, predicted.predicted)
-            if quality is None:
-                quality = quality_for(model)
-                quality.add(tested.y, predicted.predicted, predicted.log_p, predicted.scores)
+            rows, given["left_out"] = check_rows(model, X, y)
+            if held_out is False or cross_validated is not None:
+                given["learned"] = rows
+            if cross_validated is not None:
+                at, n = cross_validated.rows, len(rows.y)
+                if given["left_out"] or at[-1] >= n or (len(at) == at[-1] + 1 != n):
+                    raise ParameterError(
+                        f"X has {n} rows, and cross_validated is about {at[-1] + 1} or more. Give "
+                        "the same rows."
+                    )
+                rows, given["held_out"] = Rows(rows.X[at], rows.y[at]), True
+                quality, predicted = cross_validated.quality, cross_validated.answers
+            else:
+                predicted = answers(model, rows.X)
+                _check_targets(model, rows.y, predicted.predicted)
+                if quality is None:
+                    quality = quality_for(model)
+                    quality.add(rows.y, predicted.predicted, predicted.log_p, predicted.scores)
+            given |= {"rows": rows, "answers": predicted}
         if learned is not None:
-            training, _ = check_rows(model, learned, learned_y, learned_weight, "learned")
-        found = tested, predicted, quality, None if held_out is None else bool(held_out)
-        return cls(model, named, *found, cross_validated, training, left_out, **more)
+            given["learned"], _ = check_rows(model, learned, learned_y, learned_weight, "learned")
+        return cls(model, quality=quality, **given, **more)
 
     @property
     def way(self) -> str:
@@ -188,22 +176,21 @@ class Trial(Result):
         return None if rows is None else rows.X
 
 
-def require_fitted(model: Any) -> None:
-    """Refuse what predicts nothing."""
+def require_fitted(model: BaseEstimator) -> None:
+    """Raise ParameterError for what predicts nothing."""
     if not hasattr(model, "predict") or not hasattr(model, "n_features_in_"):
         raise ParameterError(f"model is {shown(model)}; expected a fitted estimator: fit it first.")
 
 
 def check_rows(
-    model: Any, X: Any, y: Any = None, weight: Any = None, called: str = "X"
+    model: BaseEstimator, X: Any, y: Any = None, weight: Any = None, called: str = "X"
 ) -> tuple[Rows, int]:
     """Rows of the model's columns without NaN and infinity, and how many others there are."""
     y_name = "y" if called == "X" else f"{called}_y"
     X = as_csr(X) if is_sparse(X) else numbers(called, X)
     n, p = X.shape[:1], int(model.n_features_in_)
     if X.shape != (*n, p):
-        kind = type(model).__name__
-        raise ParameterError(f"{called} has shape {X.shape}; {kind} was fitted on {p} columns.")
+        raise ParameterError(f"{called} has shape {X.shape}; the model was fitted on {p} columns.")
     sums = np.asarray(X.sum(axis=1) if is_sparse(X) else X)  # np.matrix has no vectors
     finite = np.isfinite(sums).reshape(*n, -1).all(axis=1)
     if y is not None:
@@ -222,31 +209,27 @@ def check_rows(
     return Rows(X, y, weight), int(np.sum(~finite))
 
 
-def _check_targets(model: Any, y: NDArray[Any], predicted: NDArray[Any]) -> None:
-    """Refuse targets of another shape or kind than those of the fit."""
+def _check_targets(model: BaseEstimator, y: NDArray[Any], predicted: NDArray[Any]) -> None:
+    """Raise ParameterError for targets of another shape or kind than those of the fit."""
     if y.shape != predicted.shape:
         raise ParameterError(
             f"y has shape {y.shape}; predictions have {predicted.shape}: give one y for each."
         )
-    if hasattr(model, "classes_"):
-        labels, known = list(dict.fromkeys(y.tolist())), model.classes_.tolist()
-        if not any(label in known for label in labels):  # 1 is not "1"
-            raise ParameterError(
-                f"y has the labels {labels[:5]}, and the model was trained on {known[:5]}: none is "
-                "the same. Give labels of the same type as for the fit."
-            )
+    if hasattr(model, "classes_") and not set(y.tolist()) & set(model.classes_.tolist()):
+        raise ParameterError(
+            f"y has labels such as {y[0]!r}, and the model was trained on {model.classes_[:5]}: "
+            "none is the same. Give labels of the same type as for the fit."
+        )
 
 
-def column_names(model: Any, X: Any, names: Sequence[Any] | None) -> list[str]:
-    """Names given, those of the fit, those of the table, or x0, x1, ..."""
-    p = int(model.n_features_in_)
-    if isinstance(names, str | bytes | dict) or not (names is None or hasattr(names, "__len__")):
-        raise ParameterError(f"names is {shown(names)}; expected a sequence of {p} names.")
+def column_names(
+    model: Any, X: Any, names: Sequence[Any] | None = None, p: int | None = None
+) -> list[str]:
+    """Names of p columns: those given, of the fit, of the table, or x0, x1, ..."""
+    p = int(model.n_features_in_) if p is None else p
     for given in (names, getattr(model, "feature_names_in_", None), getattr(X, "columns", None)):
         if given is not None:
-            if len(given) != p:
-                raise ParameterError(
-                    f"names: there are {len(given)} names for {p} columns; give one for each."
-                )
+            if isinstance(given, str | bytes | dict) or np.shape(given) != (p,):
+                raise ParameterError(f"names is {shown(given)}; expected a sequence of {p} names.")
             return [name if isinstance(name, DateColumn) else str(name) for name in given]
     return [f"x{j}" for j in range(p)]

@@ -11,44 +11,30 @@ from typing import Any
 
 from adaline.evaluation.coefficients import Coefficients, coefficients, standard_deviations
 from adaline.evaluation.diagnostics import Check, diagnose, row_warnings
-from adaline.evaluation.fit_evidence import (
-    condition,
-    fit_warnings,
-    has_converged,
-    reconciled,
-    short_evidence,
-)
-from adaline.evaluation.trial import Trial
+from adaline.evaluation.fit_evidence import condition, fit_warnings, has_converged, short_evidence
+from adaline.evaluation.trial import BaseEstimator, Trial
 from adaline.evaluation.words import plural, words_for
 from adaline.parameters import ParameterError
 from adaline.results import Result
 
 MIN_ROWS_OF_QUALITY = 30  # with fewer, measured numbers are rough
+DOUBTS = {  # by whether the rows were held out
+    None: "it is unknown whether the model was trained on these rows; if it was, the quality is "
+    "overestimated. Measure it on other rows, and pass held_out=True.",
+    False: "the quality was measured on training rows, which overestimates it. Measure it on other "
+    "rows.",
+}
 
 
 @dataclass(frozen=True)
 class Verdict(Result):
     """How good a fitted model is.
 
-    Attributes
-    ----------
-    sentence : str
-        How good the predictions are, compared with predicting without a model.
-    quality : dict
-        The same as numbers by stable names; empty if there were no rows.
-    evidence : str
-        Convergence, separability and condition in half a line.
-    converged : bool or None
-        None if unknown.
-    condition : float or None
-        Condition number of the scaled columns, if the fit knows it.
-    warnings : tuple of str
-        What to doubt, each with advice.
-    coefficients : Coefficients
-        Weights by name.
-    checks : tuple of Check
-        Of probabilities or residuals, drift, single rows and leakage. Grave doubts are among the
-        warnings, too.
+    `sentence` compares the predictions with those without a model, and `quality` has its numbers by
+    stable names, if there were rows. `evidence` is convergence, separability and condition in half
+    a line; `converged` and `condition`, of the scaled columns, are None if unknown. `warnings` are
+    what to doubt, each with advice, and `coefficients` weights by name. `checks` are of
+    probabilities or residuals, single rows and leakage; grave doubts are among the warnings, too.
 
     Examples
     --------
@@ -77,7 +63,7 @@ class Verdict(Result):
 
 
 def verdict(
-    model: Any,
+    model: BaseEstimator,
     X: Any,
     y: Any,
     *,
@@ -114,41 +100,28 @@ def verdict(
 
 def judge(trial: Trial) -> Verdict:
     """The verdict on a trial."""
-    model, learned, X = trial.model, trial.learned, trial.seen_X
-    checks, facts = diagnose(trial), dict[str, Any]()
+    model, learned, X, quality = trial.model, trial.learned, trial.seen_X, trial.quality
+    facts: dict[str, Any] = {}
+    checks = diagnose(trial)
     warnings = fit_warnings(model, trial.separability, trial.names, X)
     if learned is not None:
         warnings += row_warnings(learned, hasattr(model, "classes_"))
     warnings += [c.sentence[0].lower() + c.sentence[1:] for c in checks if c.grave]
-    certificate, separability = reconciled(model, trial.separability)
-    kinds = getattr(certificate, "kind", ""), getattr(separability, "verdict", "")
     sentence = "There were no rows to measure the quality with."
-    if (quality := trial.quality) is not None:
+    if quality is not None:
         sentence = quality.sentence(words_for(quality.n, trial.held_out, trial.way))
-        warnings += quality.warnings("separable" in kinds)
-        warnings += _warnings_of_rows(quality.n, trial.held_out)
         facts = {"held_out": trial.held_out, **quality.facts()}
         if trial.folds is not None:
             facts |= {"way": trial.way, "folds": trial.folds.spread}
+        warnings += quality.warnings()
+        if not trial.held_out:
+            warnings.append(DOUBTS[trial.held_out])
+        if quality.n < MIN_ROWS_OF_QUALITY:
+            rows = plural(quality.n, "row")
+            warnings.append(f"only {rows} measure the quality: it is rough. Use more rows.")
     converged = trial.converged and has_converged(model)
     evidence = short_evidence(model, converged, trial.separability)
     table = coefficients(model, trial.names, None if X is None else standard_deviations(X))
-    kappa = condition(model)
     return Verdict(
-        sentence, facts, evidence, converged, kappa, tuple(warnings), table, tuple(checks)
+        sentence, facts, evidence, converged, condition(model), tuple(warnings), table, checks
     )
-
-
-def _warnings_of_rows(n: int, held_out: bool | None) -> list[str]:
-    texts = []
-    if held_out is None:
-        texts.append(
-            "it is unknown whether the model was trained on these rows; if it was, the quality is "
-            "overestimated. Measure it on other rows, and pass held_out=True."
-        )
-    elif not held_out:
-        lead = "the quality was measured on training rows, which overestimates it"
-        texts.append(f"{lead}. Measure it on other rows.")
-    if n < MIN_ROWS_OF_QUALITY:
-        texts.append(f"only {plural(n, 'row')} measure the quality: it is rough. Use more rows.")
-    return texts

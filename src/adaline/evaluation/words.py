@@ -115,54 +115,47 @@ def words_for(rows: int, held_out: bool | None, way: str = "") -> str:
 
 
 def quality_rows(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The numbers of a quality under names for people, as text."""
-    is_error, n, folds = "rmse" in facts, facts["rows"], facts.get("folds")
+    """The numbers of a quality under names for people, as text; what is None is left out."""
+    n, folds = facts["rows"], facts.get("folds")
 
-    def ends(key: str) -> str | None:
-        low, high = facts.get(f"{key}_low"), facts.get(f"{key}_high")
+    def between(low: Any, high: Any) -> str | None:
         return None if low is None else f"{number(low, 3)} to {number(high, 3)}"
 
-    rows: list[tuple[str, str | None]]
-    if is_error:
+    rows: dict[str, Any]
+    if "rmse" in facts:
         several = f"{facts['targets']}; numbers are means over them"
-        rows = [
-            ("R²", number(facts["r2"])),
-            ("95% interval of R²", ends("r2")),
-            ("root mean squared error", number(facts["rmse"])),
-            ("95% interval of root mean squared error", ends("rmse")),
-            ("mean absolute error", number(facts["mae"])),
-            ("largest error", number(facts["worst"])),
-            ("root mean squared error of the mean", number(facts["rmse_of_mean"])),
-            ("targets", several if facts["targets"] > 1 else None),
-        ]
+        rows = {
+            "R²": facts["r2"],
+            "95% interval of R²": between(facts["r2_low"], facts["r2_high"]),
+            "root mean squared error": facts["rmse"],
+            "mean absolute error": facts["mae"],
+            "largest error": facts["worst"],
+            "root mean squared error of the mean": facts["rmse_of_mean"],
+            "targets": several if facts["targets"] > 1 else None,
+        }
     else:
-        right, rejected, loss = facts["right"], facts["rejected"], facts["log_loss"]
-        kept = percent(right / (n - rejected)) if 0 < rejected < n else None
-        auc, cost = facts["auc"], facts["mean_cost"]
-        area = None if auc is None else f"{auc:.3f} (95% interval {ends('auc')})"
-        share_loss = facts["log_loss_of_shares"]
-        constant = f"mean cost of always {name(facts['constant'])!r}"
-        rows = [
-            ("accuracy", f"{percent(facts['accuracy'])}, {number(right)} of {number(n)}"),
-            ("95% interval", percent_range(facts["accuracy_low"], facts["accuracy_high"])),
-            (f"always {name(facts['most_common'])!r}", percent(facts["most_common_share"])),
-            ("balanced accuracy", percent(facts["balanced_accuracy"])),
-            ("rejected", f"{number(rejected)} of {number(n)}" if rejected else None),
-            ("accuracy where not rejected", kept),
-            ("area under the ROC curve", area),
-            ("mean cost of a decision", None if cost is None else number(cost)),
-            (constant, None if cost is None else number(facts["cost_of_constant"])),
-            ("mean log loss", None if loss is None else number(loss)),
-            ("log loss of the class shares", None if share_loss is None else number(share_loss)),
-        ]
+        right, rejected, auc = facts["right"], facts["rejected"], facts["auc"]
+        kept = n - rejected
+        rows = {
+            "accuracy": f"{percent(facts['accuracy'])}, {number(right)} of {number(n)}",
+            "95% interval": percent_range(facts["accuracy_low"], facts["accuracy_high"]),
+            f"always {name(facts['most_common'])!r}": percent(facts["most_common_share"]),
+            "balanced accuracy": percent(facts["balanced_accuracy"]),
+            "rejected": f"{number(rejected)} of {number(n)}" if rejected else None,
+            "accuracy where not rejected": percent(right / kept) if rejected and kept else None,
+            "area under the ROC curve": None if auc is None else f"{auc:.3f}",
+            "mean cost of a decision": facts["mean_cost"],
+            f"mean cost of always {name(facts['constant'])!r}": facts["cost_of_constant"],
+            "mean log loss": facts["log_loss"],
+        }
     if folds:
-        low, high, measure = folds["least"], folds["largest"], folds["measure"]
-        text = f"{number(low, 3)} to {number(high, 3)}" if is_error else percent_range(low, high)
-        rows.append((f"{measure} of single folds", text))
-        if measure == "R²" and not low <= facts["r2"] <= high:
+        show = percent_range if folds["measure"] == "accuracy" else between
+        rows[f"{folds['measure']} of single folds"] = show(folds["least"], folds["largest"])
+        r2 = facts.get("r2")
+        if r2 is not None and not folds["least"] <= r2 <= folds["largest"]:
             why = "the mean of the target differs between folds"
-            rows.append(("why R² lies outside that of the folds", why))
-    return [(title, text) for title, text in rows if text]
+            rows["why R² lies outside that of the folds"] = why
+    return [(title, number(value)) for title, value in rows.items() if value is not None]
 
 
 def detail_sentence(facts: Mapping[str, Any]) -> str:

@@ -12,8 +12,6 @@ from adaline.filters.signals import EPS, STEP, Signal, absolute_and_relative
 from adaline.kernels.filters import gradient as kernels
 from adaline.parameters import count
 
-PIVOT_ROUNDINGS = 100  # roundings, below which a pivot counts as zero: x(n) depends on earlier ones
-
 
 @dataclass(eq=False, repr=False)
 class AffineProjection(Filter):
@@ -57,30 +55,18 @@ class AffineProjection(Filter):
         return {
             "w": (kind, (channels, self.taps)),
             "past": (kind, (channels, self.taps - 1 + K - 1)),
-            "rows": (kind, (channels, (K - 1) * self.taps)),  # the last rows, of `process_rows`
             "R": (double, (K, K)),
             "errors": (double, (K,)),
-            "from_rows": (np.bool_, (1,)),
         }
 
-    def _adapt(self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal) -> int:
+    def _adapt(self, line: Signal, d: Signal, learns: Learns, y: Signal) -> int:
         memory = self._memory
-        rows = hop > 1 or line.shape[1] < memory["past"].shape[1] + len(d)  # `past` comes first
-        if self._count and memory["from_rows"][0] != rows:
-            given, asked = ("rows", "a signal")[:: 1 if memory["from_rows"][0] else -1]
-            raise ValueError(f"This filter has learned from {given}; make a new one for {asked}.")
-        memory["from_rows"][0] = rows
-        if rows:
-            line = np.concatenate([memory["rows"], line], axis=1)
-            memory["rows"][:] = line[:, line.shape[1] - memory["rows"].shape[1] :]
-        eps, relative = absolute_and_relative(self.eps)
-        rounding = PIVOT_ROUNDINGS * float(np.finfo(line.dtype).eps)
-        went, level = kernels.affine_projection(
-            line, hop, d, learns, self._count, memory["w"], memory["R"], memory["errors"],
-            self.eta, eps, relative, rounding, tuple(self._level), y,
+        # A pivot of fewer than 100 roundings counts as zero: x(n) depends on earlier ones.
+        rounding = 100 * float(np.finfo(line.dtype).eps)
+        return self._run(
+            kernels.affine_projection, y, line, d, learns, self._count, memory["w"], memory["R"],
+            memory["errors"], self.eta, *absolute_and_relative(self.eps), rounding,
         )  # fmt: skip
-        self._level = kernels.Level(*level)
-        return int(went)
 
     def _set_weights(self, W: Signal) -> None:
         super()._set_weights(W)

@@ -6,7 +6,7 @@ spectra (P, C, F) of the last P blocks of x, the latest first     W (P, C, F) of
 
 from __future__ import annotations
 
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,39 +18,21 @@ from adaline.filters.signals import (
     STEP,
     Signal,
     absolute_and_relative,
-    require_memory,
     squares,
 )
-from adaline.parameters import NONE, count, shown
+from adaline.parameters import NONE, count
 
-SMOOTHING = 0.9  # factor of the running average of a bin's power, from block to block
-HALF_LIFE = 2.0**14  # of the level below which x counts as quiet, in samples
 MAX_GROWTH = 4.0  # of a level in a block, so that one click does not stop learning
-RESTART_ENERGY_RATIO = 100.0  # restart if |y|^2 > 100 |d|^2 in a block: the weights fit noise
-MIN_DESIRED_SHARE = 0.1  # ... unless d has less than this share of its usual energy: a pause
-DIVERGENCE_RATIO = 1e8  # a |y| so many times above the signals is divergence
 
 
 class Level(NamedTuple):
-    """What the guards remember, and how far the current block is filled."""
+    """What the guards remember."""
 
-    filled: float = 0.0  # samples of the block so far
-    power: float = 0.0  # of x^H x, which falls by half in HALF_LIFE samples at most
+    power: float = 0.0  # of x^H x, which falls by half in 2^14 samples at most
     usual: float = 0.0  # energy of a block of d
-    loudest_x: float = 0.0
-    loudest_d: float = 0.0
+    x_peak: float = 0.0  # the largest |x|
+    d_peak: float = 0.0
     gain: float = 0.0  # sum of the sizes of weights that the user set
-
-
-def choose_block(taps: int, latency: int | None) -> int:
-    """The largest power of two within the latency, or without one, next to taps/4.
-
-    >>> choose_block(2048, None), choose_block(2048, 300), choose_block(10, None)
-    (512, 256, 64)
-    """
-    if latency is None:
-        return int(2 ** np.clip(np.round(np.log2(taps / 4)), 6, 12))
-    return 1 << (latency.bit_length() - 1)
 
 
 @dataclass(eq=False, repr=False)
@@ -75,11 +57,8 @@ class BlockLMS(Filter):
     ----------
     taps : int
     block : int, optional
-        Samples between two changes of the weights, best a power of two. If not given, `latency`
-        decides, or else the power of two next to taps/4, within 64 and 4096.
-    latency : int, optional
-        How many samples `process` gets in a call, as in an audio callback: block is the largest
-        power of two that is not above it. Give block or latency, not both.
+        Samples between two changes of the weights, best a power of two, and not above the number
+        of samples of a call. If not given, the power of two next to taps/4, from 64 to 4096.
     eta : float, default=0.5
         Between 0 and 2. An update reduces the error of its own block to about 1 - eta/2, if x
         excites all bins: half of the 2 block points of a spectrum carry no error. For white x the
@@ -98,40 +77,29 @@ class BlockLMS(Filter):
     >>> from adaline import BlockLMS
     >>> rng = np.random.default_rng(0)
     >>> h, x = rng.standard_normal(1000), rng.standard_normal(50_000)
-    >>> f = BlockLMS(taps=1000, latency=256)
+    >>> f = BlockLMS(taps=1000, block=256)
     >>> y, e = f.process(x, np.convolve(x, h)[:50_000])
-    >>> f.block, bool(np.abs(f.weights - h).max() < 1e-3)
-    (256, True)
+    >>> bool(np.abs(f.weights - h).max() < 1e-3)
+    True
     """
 
     block: int | None = None
-    latency: InitVar[int | None] = None
     eta: float = 0.5
     eps: float | str = "auto"
 
     _parameters: ClassVar = {"block": NONE | count(), "eta": STEP, "eps": EPS}
     _numbers: ClassVar = Level
     _segment: ClassVar = 2**62  # a whole block at a time, if the call has one
-    _takes_rows: ClassVar = False
 
-    def __post_init__(  # type: ignore[override]  # mypy expects latency first
-        self, weights: Any, dtype: Any, history: Any, latency: int | None
-    ) -> None:
-        latency = (NONE | count())("latency", latency)
-        if self.block is not None and latency is not None:
-            raise ValueError(
-                f"block is {self.block} and latency is {shown(latency)}; give one of them, the "
-                "other follows."
-            )
-        require_memory({"latency": latency or 0}, 16 * (latency or 0))
-        vars(self)["block"] = self.block or choose_block(self.taps, latency)
-        self.latency = 0  # samples by which the output is late; the parameter chooses the block
-        self._begun: tuple[Signal, Signal] | None = None
+    def __post_init__(self, weights: Any, dtype: Any, history: Any) -> None:
+        if self.block is None:
+            usual = 2 ** np.clip(np.round(np.log2(self.taps / 4)), 6, 12)
+            vars(self)["block"] = int(usual)
         super().__post_init__(weights, dtype, history)
 
     def reset(self) -> BlockLMS:
         """As of every filter."""
-        self._begun = None
+        self._begun: tuple[Signal, Signal] | None = None
         return super().reset()
 
     def _shapes(self, channels: int, kind: np.dtype[Any]) -> Shapes:
@@ -148,19 +116,18 @@ class BlockLMS(Filter):
             "past": (kind, (C, 0)),
         }
 
-    def _adapt(self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal) -> int:
+    def _adapt(self, line: Signal, d: Signal, learns: Learns, y: Signal) -> int:
         memory, B, n = self._memory, self.block or 1, 0
-        loudest_x = max(self._level.loudest_x, float(np.abs(line).max()))
-        loudest_d = max(self._level.loudest_d, float(np.abs(d).max()))
-        self._level = self._level._replace(loudest_x=loudest_x, loudest_d=loudest_d)
-        limit = DIVERGENCE_RATIO * (loudest_d + self._level.gain * loudest_x)
+        x_peak = max(self._level.x_peak, float(np.abs(line).max()))
+        d_peak = max(self._level.d_peak, float(np.abs(d).max()))
+        self._level = self._level._replace(x_peak=x_peak, d_peak=d_peak)
+        limit = 1e8 * (d_peak + self._level.gain * x_peak)  # a |y| above is divergence
         while n < len(d):
-            start = int(self._level.filled)
+            start = (self._count + n) % B
             stop = min(B, start + len(d) - n)
             part = slice(n, n + stop - start)
             memory["x"][:, B + start : B + stop] = line[:, part]
             memory["d"][start:stop], memory["learns"][start:stop] = d[part], learns[part]
-            self._level = self._level._replace(filled=float(stop))
             with np.errstate(over="ignore", invalid="ignore"):
                 if stop - start < B:
                     y[part] = self._part_of_block(start, stop)
@@ -204,18 +171,18 @@ class BlockLMS(Filter):
         spectra[1:] = spectra[:-1].copy()
         spectra[0] = self._to_spectra(memory["x"])
         latest, smoothed = len(W) * sum_squares(spectra[:1]), memory["smoothed"]
-        smoothed[:] = SMOOTHING * smoothed + (1.0 - SMOOTHING) * latest
+        smoothed[:] = 0.9 * smoothed + 0.1 * latest
         power = np.maximum(sum_squares(spectra), smoothed)
         lines = self._to_lines(np.stack([np.einsum("pcf,pcf->f", W, spectra), power]))
         y = lines[0, B:].copy()
         now, before = float(latest.mean()), level.power
-        faded = before * 2.0 ** (-B / HALF_LIFE)
+        faded = before * 2.0 ** (-B / 2**14)
         x_level = max(min(now, MAX_GROWTH * before) if before else now, faded)
         energy, usual = float(squares(d).sum()), level.usual
-        too_loud = float(squares(y).sum()) > RESTART_ENERGY_RATIO * energy
-        too_loud &= energy >= MIN_DESIRED_SHARE * usual
+        # The weights fit noise if y has a hundred times the energy of d, unless d pauses.
+        too_loud = float(squares(y).sum()) > 100.0 * energy >= 10.0 * usual
         usual = usual + (min(energy, MAX_GROWTH * usual) - usual) / 16.0 if usual else energy
-        self._level = level._replace(filled=0.0, power=x_level, usual=usual)
+        self._level = level._replace(power=x_level, usual=usual)
         if too_loud and learns.all():
             W[:] = 0.0
         elif learns.any():
@@ -255,10 +222,6 @@ class BlockLMS(Filter):
         self._memory["W"][:] = self._to_spectra(np.concatenate([parts, 0 * parts], axis=2))
         self._level = self._level._replace(gain=float(np.abs(W).sum()))
         self._begun = None
-
-    def _check_state(self) -> None:
-        if self._level.filled not in range(self.block or 1):
-            raise ValueError("state has a memory that points outside of itself.")
 
 
 def sum_squares(spectra: Signal) -> Signal:

@@ -1,7 +1,7 @@
 """Cancel noise of which a reference is at hand, and cancel an echo.
 
 x is the reference: of the noise, or the signal of the far end. d is the primary: signal and noise,
-or the microphone. `noise_filter` and `reference_delay` also serve the command `adaline filter`.
+or the microphone. `reference_delay` also serves the command `adaline filter`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy import fft
 
 from adaline.filters import signals
 from adaline.filters.affine_projection import AffineProjection
@@ -17,11 +18,10 @@ from adaline.filters.block_lms import BlockLMS
 from adaline.filters.filter import Filter
 from adaline.filters.lms import LMS, NLMS
 from adaline.filters.noise import (
-    JUDGED_SAMPLES,
+    CLEAR_ERRORS,
     MAX_EXACT_WEIGHTS,
+    best_fit,
     best_fits,
-    best_fixed,
-    chance_share,
     noise_reduction,
     path_changes,
 )
@@ -29,27 +29,17 @@ from adaline.filters.rls import RLS
 from adaline.filters.signals import Signal
 from adaline.filters.tasks import TaskResult, choose_filter, gain_db
 from adaline.filters.wiener import WienerFilter
-from adaline.parameters import NOT_NEGATIVE, POSITIVE, count, shown, words
-from adaline.results import Array
+from adaline.parameters import NONE, POSITIVE, count, number, shown, words
 
-ALGORITHMS = words("auto", "rls", "block", "nlms", "affine", "lms", "wiener")
-MAX_PASSES = 100  # any round number
-# Samples that RLS remembers: about 2 s of speech, or for each weight so many that it adds noise
-# 33 dB below a steady signal; or a twentieth of them, for a path that changes.
-MIN_MEMORY, MEMORY_PER_WEIGHT, SHORT_MEMORY_SHARE = 30_000, 1000, 0.05
-SHORT_MEMORY_GAIN = 1.0  # dB by which the short memory must be better
-# The steps of the first and of later passes: large ones to learn, small ones to stay. The signal
-# itself disturbs learning, so that the steps are far below those for a system without noise.
-PASS_STEPS = {
-    "block": (BlockLMS, 0.1, 0.02),
-    "nlms": (NLMS, 0.05, 0.005),
-    "lms": (LMS, 0.05, 0.005),
-    "affine": (AffineProjection, 0.01, 0.001),
+# The signal itself disturbs learning, so steps are far below those for a system without noise.
+STEPS: dict[str, tuple[type[Any], float]] = {
+    "block": (BlockLMS, 0.05),
+    "nlms": (NLMS, 0.02),
+    "lms": (LMS, 0.02),
+    "affine": (AffineProjection, 0.005),
 }
-LONGEST_DELAY = 16_384  # samples: a third of a second at 48 kHz, a second at 16 kHz
+ALGORITHMS = words("auto", "rls", "wiener", *STEPS)
 DELAY_SAMPLES = 2**17  # from the first sound of x on: enough to estimate a delay
-PEAK_HEIGHT = 6.0  # times the level of chance: how high a peak must be to count
-DELAY_GAIN = 3.0  # times what the weights explain by chance: how much a delay must gain
 
 
 def cancel(
@@ -74,20 +64,16 @@ def cancel(
         Signal and noise: d.
     reference : array-like of shape (N,) or (N, sensors)
         What the noise comes from: x.
-    taps : int, optional
-        32 where no filter is given.
-    filter : Filter, optional
-        If not given, `noise_filter` chooses one.
+    taps, filter : int, and Filter, optional
+        By default 32 taps, and what `noise_filter` chooses.
     algorithm : {"auto", "rls", "block", "nlms", "affine", "lms", "wiener"}, default="auto"
-        As in `noise_filter`, where no filter is given. "wiener", the best fixed filter of all
-        samples, is cleaner where the path does not change.
+        As in `noise_filter`. "wiener" is cleaner where the path does not change.
     delay : int, optional
         Samples by which the reference is delayed, or advanced where negative. If not given, it is
         estimated, 0 where that gains little; a filter of yours sees the reference as it is.
     passes : int, optional
-        How often (at most 100) the filter goes over the samples; the last pass is answered. 2
-        where no filter is given, so that the beginning is clean too, and 1, as in real time, for a
-        filter of yours.
+        How often (at most 100) the filter goes over the samples; the last pass is answered. By
+        default 2, so that the beginning is clean too, and for a filter of yours 1, as in real time.
 
     Returns
     -------
@@ -107,40 +93,23 @@ def cancel(
     """
     x, d = signals.as_pair(reference, "reference", primary, "primary")
     ALGORITHMS("algorithm", algorithm)
-    if filter is not None and algorithm != "auto":
-        raise ValueError(f"algorithm is {shown(algorithm)} and a filter is given; leave one out.")
-    if passes is None:
-        passes = 2 if filter is None else 1
-    passes = count(1, MAX_PASSES)("passes", passes)
-    taps = count()("taps", 32 if taps is None else taps) if filter is None else taps
-    if delay is not None:
-        delay = count(-len(d), len(d))("delay", delay)
+    passes = (NONE | count(1, 100))("passes", passes)
+    delay = (NONE | count(-len(d), len(d)))("delay", delay)
+    if filter is None:
+        taps = count()("taps", 32 if taps is None else taps)
+        delay = reference_delay(x, d, taps) if delay is None else delay
+        x = signals.shifted(x, delay)
+        chosen = noise_filter(x, d, taps, algorithm)
+    elif algorithm != "auto":
+        raise ValueError(f"algorithm is {shown(algorithm)} and a filter is given; choose one.")
     else:
-        delay = reference_delay(x, d, taps) if filter is None and taps else 0
-    x = signals.shifted(x, delay)
-    if filter is None and taps:
-        with np.errstate(over="ignore", invalid="ignore"):
-            level = float(signals.squares(x).sum()) / len(x)
-        settings = {"channels": x.shape[1], "level": level if np.isfinite(level) else 0.0}
-        chosen = noise_filter(taps, algorithm, **settings, heard=(x, d), passes=passes)
-        for _ in range(passes - 1 if algorithm != "wiener" else 0):
-            chosen.process(x, d)
-            chosen = noise_filter(taps, algorithm, **settings, after=chosen)
-    else:
-        chosen = choose_filter(filter, taps, None)
-        for _ in range(passes - 1):
-            chosen.process(x, d)
-    y, e = chosen.process(x, d)
+        chosen, delay = choose_filter(filter, taps, None), delay or 0
+        x = signals.shifted(x, delay)
+    for _ in range(passes or (2 if filter is None else 1)):
+        y, e = chosen.process(x, d)
     reduction = noise_reduction(d, x, e, chosen.taps, start=len(e) // 2)
-    if reduction.worse:
-        message = (
-            f"More noise was added than removed by {type(chosen).__name__}: it followed the signal "
-            "that is to stay, or the path of the noise changed faster than it learns. Leave the "
-            "filter out, or take fewer taps, or another eta or forgetting."
-        )
-        warnings.warn(message, UserWarning, stacklevel=2)
-    elif reduction.more_taps:
-        warnings.warn(reduction.advice(chosen.taps), UserWarning, stacklevel=2)
+    if advice := reduction.advice(chosen.taps):
+        warnings.warn(advice, UserWarning, stacklevel=2)
     measures = {
         "removed_db": gain_db(d, e),
         "noise_reduction_db": reduction.db,
@@ -151,44 +120,29 @@ def cancel(
 
 
 def noise_filter(
+    reference: Any,
+    primary: Any,
     taps: int = 32,
     algorithm: str = "auto",
     eta: float | None = None,
-    *,
-    channels: int = 1,
-    level: float = 0.0,
-    after: Filter | None = None,
-    heard: tuple[Any, Any] | None = None,
-    passes: int = 2,
 ) -> Filter:
-    """The filter that `cancel` and the command `adaline filter` take, with their settings.
+    """The filter that `cancel` and the command `adaline filter` take for these signals, new.
 
     The signal that is to stay disturbs learning, so the filter must average over many samples:
-    RLS with a long memory up to 512 weights, else BlockLMS with a small step. Where a path changes,
-    a long memory is late: with `heard`, a memory of a twentieth is tried too, and the one is taken
-    whose output is closer to that of the best fixed filter (of each quarter of the samples, where
-    the path changes).
+    RLS with a long memory up to 512 weights, else BlockLMS with a small step. Where the path of the
+    noise changes, RLS gets a twentieth of that memory.
 
     Parameters
     ----------
+    reference : array-like of shape (N,) or (N, sensors)
+    primary : array-like of shape (N,)
     taps : int, default=32
     algorithm : {"auto", "rls", "block", "nlms", "affine", "lms", "wiener"}, default="auto"
-        "wiener" is the best fixed filter of the samples `heard`.
+        "wiener" is the best fixed filter of these samples.
     eta : float, optional
         The step of learning; for RLS the factor of forgetting. If not given, RLS remembers
-        30,000 samples, or 1,000 for each weight where that is more.
-    channels : int, default=1
-        How many references there are.
-    level : float, default=0.0
-        The mean power of the references, all channels together; 0 if unknown. With it RLS starts
-        softly, and LMS needs it for its step.
-    after : Filter, optional
-        The filter of a pass before, over the same samples: RLS goes on as it is, the others from
-        their weights with a smaller step.
-    heard : tuple of (reference, primary), optional
-        Samples on which RLS is tried (the last million), and from which "wiener" learns.
-    passes : int, default=2
-        How often the samples are gone through: the trial is judged by its last pass.
+        30,000 samples, or 1,000 for each weight where that is more; or a twentieth, where fits of
+        four sections leave clearly less of the primary, by more than two percent.
 
     Returns
     -------
@@ -196,88 +150,63 @@ def noise_filter(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from adaline.filters import noise_filter
-    >>> type(noise_filter(64)).__name__, type(noise_filter(1000)).__name__
+    >>> x = np.random.default_rng(0).standard_normal(2000)
+    >>> type(noise_filter(x, x, 64)).__name__, type(noise_filter(x, x, 1000)).__name__
     ('RLS', 'BlockLMS')
     """
-    taps, channels = count()("taps", taps), count()("channels", channels)
-    algorithm, passes = ALGORITHMS("algorithm", algorithm), count()("passes", passes)
-    signals.require_memory({"taps": taps, "channels": channels}, 8 * channels * taps)
-    level = NOT_NEGATIVE("level", level)
-    eta = None if eta is None else POSITIVE("eta", eta)
-    if after is not None and not isinstance(after, Filter):
-        raise TypeError(f"after is {shown(after)}; expected the filter of a pass before, or None.")
-    if heard is not None and not (isinstance(heard, tuple) and len(heard) == 2):
-        raise TypeError(f"heard is {shown(heard)}; expected a tuple (reference, primary), or None.")
-    if algorithm == "auto":
-        algorithm = "rls" if channels * taps <= MAX_EXACT_WEIGHTS else "block"
-    if after is not None and (algorithm in ("rls", "wiener") or eta is not None):
-        return after
+    x, d = signals.as_pair(reference, "reference", primary, "primary")
+    taps = count()("taps", taps)
+    weights = x.shape[1] * taps
+    signals.require_memory({"taps": taps}, 8 * weights)
+    if ALGORITHMS("algorithm", algorithm) == "auto":
+        algorithm = "rls" if weights <= MAX_EXACT_WEIGHTS else "block"
+    level = float(signals.squares(x).mean(axis=0).sum())
     if algorithm == "wiener":
-        if heard is None or eta is not None:
-            raise ValueError("algorithm='wiener' needs heard, the samples to learn from, not eta.")
-        return WienerFilter.from_signals(*heard, taps)
+        if eta is not None:
+            raise ValueError(f"eta is {shown(eta)}; the Wiener filter has no step.")
+        return WienerFilter.from_signals(x, d, taps)
     if algorithm == "rls":
-        if eta is not None and eta > 1:
-            raise ValueError(f"eta is {shown(eta)}; for RLS it is the share to keep, at most 1.")
         # With a small delta RLS would fit the signal during the first `taps` samples.
-        delta: Any = taps * level or "auto"
-        memory = max(MIN_MEMORY, MEMORY_PER_WEIGHT * channels * taps)
-        steady = RLS(taps, 1.0 - 1.0 / memory if eta is None else eta, delta)
-        if heard is None or eta is not None:
-            return steady
-        quick = RLS(taps, 1.0 - 1.0 / (SHORT_MEMORY_SHARE * memory), delta)
-        return _choose_memory(steady, quick, *heard, passes)
-    kind, first_step, later_step = PASS_STEPS[algorithm]
-    step = eta or (first_step if after is None else later_step)
-    if kind is LMS and eta is None:
-        if not level:
-            raise ValueError("LMS needs the level of the reference for its step, or eta.")
+        delta: Any = taps * level if 0 < level < np.inf else "auto"
+        if eta is not None:
+            return RLS(taps, number(0.0, 1.0, above=True)("eta", eta), delta)
+        # Samples to remember: about 2 s of speech, or so many that the weights add noise 33 dB
+        # below a steady signal. A twentieth of them adds some 20 dB below, a percent or two.
+        memory, fits = max(30_000, 1000 * weights), best_fits(x, d, taps)
+        if fits and path_changes(fits) and fits[-1].left < 0.98 * fits[0].left:
+            memory = memory // 20
+        return RLS(taps, 1.0 - 1.0 / memory, delta)
+    kind, step = STEPS[algorithm]
+    if eta is not None:
+        step = POSITIVE("eta", eta)
+    elif kind is LMS and 0 < level < np.inf:
         step /= taps * level  # the step that NLMS takes
-    new: Filter = kind(taps, eta=step, weights=None if after is None else after.weights)
+    new: Filter = kind(taps, eta=step)
     return new
 
 
-def _choose_memory(
-    steady: Filter, quick: Filter, reference: Any, primary: Any, passes: int
-) -> Filter:
-    """Of two new filters the one whose output is closer to the noise, as new as before."""
-    x, d = signals.as_pair(reference, "reference", primary, "primary")
-    x, d = x[-JUDGED_SAMPLES:], d[-JUDGED_SAMPLES:]
-    fits = best_fits(x, d, steady.taps)
-    if not fits:
-        return steady
-    noise, left = fits[-path_changes(fits)].y, []
-    for filter in (steady, quick):
-        for _ in range(min(passes, 2)):
-            y, _ = filter.process(x, d)
-        left.append(signals.squares(y - noise)[steady.taps :].sum())
-    return (quick if signals.ratio_db(*left) > SHORT_MEMORY_GAIN else steady).reset()
-
-
-def onset_lag(x: Signal, d: Signal, *, may_lead: bool) -> int | None:
+def onset_lag(x: Signal, d: Signal) -> int | None:
     """The lag of d behind x by the first clear peak of the cross-correlation; None without one.
 
-    All amplitudes are set to 1 (GCC-PHAT; Knapp and Carter, 1976). Negative lags count if d
-    `may_lead`. The first sample that counts is the first sound of x.
+    All amplitudes are set to 1 (GCC-PHAT; Knapp and Carter, 1976). The first sample that counts is
+    the first sound of x.
     """
     first = int(np.argmax(np.abs(x).max(axis=1) > 0.01 * np.abs(x).max(initial=0.0)))
     x, d = x[first : first + DELAY_SAMPLES], d[first : first + DELAY_SAMPLES]
-    longest = min(LONGEST_DELAY, len(d) // 4)
+    longest = min(2**14, len(d) // 4)  # a third of a second at 48 kHz, a second at 16 kHz
     if longest < 2 or not x.any() or not d.any():
         return None
-    size = 1 << (len(d) + longest).bit_length()
-    spectrum, lags = np.fft.fft(d.astype(np.complex128), size), np.zeros(size)
-    for channel in x.T:
-        cross = spectrum * np.conj(np.fft.fft(channel.astype(np.complex128), size))
-        strength = np.abs(cross)
-        lags += np.abs(np.fft.ifft(cross / np.maximum(strength, 1e-6 * strength.max() + 1e-300)))
+    size = fft.next_fast_len(len(d) + longest)
+    cross = fft.fft(d, size)[:, None] * fft.fft(x, size, axis=0).conj()
+    floor = 1e-6 * np.abs(cross).max(axis=0) + 1e-300
+    lags = np.abs(fft.ifft(cross / np.maximum(np.abs(cross), floor), axis=0)).sum(axis=1)
+    near, beyond = np.split(np.roll(lags, longest), [2 * longest])
     # Where no delay is expected there is only chance.
-    chance = np.sqrt(np.mean((lags[longest:-longest] if may_lead else lags[-longest:]) ** 2))
-    near = np.concatenate([lags[-longest:], lags[:longest]]) if may_lead else lags[:longest]
-    if not near.max() > PEAK_HEIGHT * chance:
+    if not near.max() > 6.0 * np.sqrt(np.mean(beyond**2)):
         return None
-    return int(np.argmax(near > 0.5 * near.max())) - (longest if may_lead else 0)
+    return int(np.argmax(near > 0.5 * near.max())) - longest
 
 
 def reference_delay(x: Signal, d: Signal, taps: int) -> int:
@@ -286,21 +215,18 @@ def reference_delay(x: Signal, d: Signal, taps: int) -> int:
     An eighth of the taps is left for what comes before the first clear peak. A delay counts where
     the best filter with so many taps explains clearly more of d then.
     """
-    onset = onset_lag(x, d, may_lead=True)
+    onset = onset_lag(x, d)
     if onset is None or 0 <= onset < taps // 2:
         return 0
     delay = onset - taps // 8
     x, d = x[:DELAY_SAMPLES], d[:DELAY_SAMPLES]
-    left = []
-    for k in (0, delay):
-        moved = signals.shifted(x, k)
-        left.append(best_fixed(moved, d, taps).process(moved, d)[1])
-    chance = chance_share(moved, left[0], taps)  # a hum fits a voice at any delay
-    without, aligned = (
-        np.array([signals.squares(part).sum() for part in np.array_split(e, 4)]) for e in left
-    )
+    fits = [best_fit(moved, d, taps) for moved in (x, signals.shifted(x, delay))]
     # In every quarter: the ends of a hum are clicks that make a peak, and gain in one place only.
-    return delay if (aligned + DELAY_GAIN * chance * without < without).all() else 0
+    without, aligned = (
+        np.array([signals.squares(part).mean() for part in np.array_split(d - fit.y, 4)])
+        for fit in fits
+    )
+    return delay if (aligned + CLEAR_ERRORS * fits[1].missed < without).all() else 0
 
 
 def cancel_echo(
@@ -314,8 +240,9 @@ def cancel_echo(
     """Remove from the microphone the echo of what the loudspeaker played.
 
     Two filters work side by side, so that a near end that talks does little harm: one learns all
-    the time, the other answers. Only where the learning one leaves clearly less of the microphone's
-    signal are its weights handed over.
+    the time, the other answers with fixed weights (Ochiai, Araseki and Ogihara, 1977). It gets the
+    weights of the first where those leave clearly less of the microphone's signal, now and on
+    average: while both ends talk they seldom do.
 
     Parameters
     ----------
@@ -323,11 +250,9 @@ def cancel_echo(
         Near end and echo: d.
     far_end : array-like of shape (N,) or (N, loudspeakers)
         What was played: x.
-    taps : int, optional
-        Length of the echo in samples; 1024 where no filter is given.
-    filter : Filter, optional
-        A filter of yours works alone, learns from double talk too, and sees x without a delay if
-        you give none.
+    taps, filter : int, and Filter, optional
+        Length of the echo in samples, by default 1024; a filter of yours works alone, learns from
+        double talk too, and sees x without a delay if you give none.
     delay : int, optional
         Samples by which x is delayed, so that the taps need not cover them. If not given, it is
         estimated (at most 16,384).
@@ -349,54 +274,33 @@ def cancel_echo(
     True
     """
     x, d = signals.as_pair(far_end, "far_end", microphone, "microphone")
-    if delay is not None:
-        delay = count(0)("delay", delay)
+    delay = (NONE | count(0))("delay", delay)
     if filter is not None:
-        chosen = choose_filter(filter, taps, None)
-        y, e = chosen.process(signals.shifted(x, delay or 0), d)
-        return TaskResult(e, chosen, y, e, {"erle_db": gain_db(d, e)}, delay or 0)
+        learning, delay = choose_filter(filter, taps, None), delay or 0
+        y, e = learning.process(signals.shifted(x, delay), d)
+        return TaskResult(e, learning, y, e, {"erle_db": gain_db(d, e)}, delay)
     taps = count()("taps", 1024 if taps is None else taps)
     signals.require_memory({"taps": taps}, 16 * x.shape[1] * taps)
     if delay is None:  # a part of the taps is left for what comes before the peak
-        onset = onset_lag(x, d, may_lead=False)
-        delay = 0 if onset is None else max(0, onset - 32 - taps // 16)
-    learning, y = _run_two_paths(signals.shifted(x, delay), d, taps)
-    e = d - y
-    return TaskResult(e, learning, y, e, {"erle_db": gain_db(d, e)}, delay)
-
-
-def _run_two_paths(x: Signal, d: Signal, taps: int) -> tuple[BlockLMS, Signal]:
-    """The learning filter with the weights that are trusted last, and y of the trusted filter.
-
-    One filter learns all the time, another answers with fixed weights (Ochiai, Araseki and
-    Ogihara, 1977). It gets the weights of the first where those leave clearly less of d, now and
-    on average. While both ends talk they seldom do, so the near end hardly spoils the trusted ones.
-    """
+        delay = max(0, (onset_lag(x, d) or 0) - 32 - taps // 16)
+    x, kind = signals.shifted(x, delay), signals.kind_of(x, d)
     # The largest reasonable step: double talk may lead the learning filter astray without harm.
     learning = BlockLMS(taps, eta=1.0)
-    trusted = WienerFilter(np.zeros((x.shape[1], taps)), dtype=signals.kind_of(x, d))
-    block, mean = max(512, learning.block or 1), np.zeros(3)
-    y = np.empty(len(d), signals.kind_of(x, d))
+    trusted = WienerFilter(np.zeros((x.shape[1], taps)), dtype=kind)
+    # The factors are those at which bench_cancelling keeps double talk out and follows changes.
+    block, mean, y = max(512, learning.block or 1), np.zeros(3), np.empty(len(d), kind)
     for start in range(0, len(d), block):
         part = slice(start, start + block)
         _, e_learning = learning.process(x[part], d[part])
         y[part], e_trusted = trusted.process(x[part], d[part])
         now = np.array([signals.squares(v).sum() for v in (d[part], e_trusted, e_learning)])
         mean = 0.75 * mean + 0.25 * now
-        _exchange_weights(learning, trusted, now, mean)
-    learning.weights = trusted.weights
-    return learning, y
-
-
-def _exchange_weights(learning: BlockLMS, trusted: WienerFilter, now: Array, mean: Array) -> None:
-    """Hand over weights; now and mean are the powers of d and of what both filters leave of it.
-
-    The factors are those at which `bench_cancelling` keeps double talk out and follows changes.
-    """
-    microphone, left, left_by_learning = mean
-    if now[2] < 0.65 * now[1] and left_by_learning < min(0.65 * left, microphone):
-        trusted.weights = learning.weights
-    elif left > 2.0 * microphone:  # the path has changed: better no filter than a wrong one
-        trusted.weights = np.zeros_like(trusted.weights)
-    elif left_by_learning > 2.0 * left:
-        learning.weights = trusted.weights
+        microphone, left, left_by_learning = mean
+        if now[2] < 0.65 * now[1] and left_by_learning < min(0.65 * left, microphone):
+            trusted.weights = learning.weights
+        elif left > 2.0 * microphone:  # the path has changed: better no filter than a wrong one
+            trusted.weights = np.zeros_like(trusted.weights)
+        elif left_by_learning > 2.0 * left:
+            learning.weights = trusted.weights
+    learning.weights, e = trusted.weights, d - y
+    return TaskResult(e, learning, y, e, {"erle_db": gain_db(d, e)}, delay)

@@ -47,7 +47,7 @@ NOTHING_USED = (
 
 @dataclass(eq=False, repr=False)
 class Settings:
-    """What every filter is given. A filter adds fields, and checks them by `_parameters`."""
+    """What every filter is given; `Filter` has properties of three of these names."""
 
     taps: int
     _: KW_ONLY
@@ -70,9 +70,9 @@ class Filter(Settings, Advises, Result):
     A subclass writes one hook, `_adapt`. It works on `self._memory`, arrays by name, of which
     "w" (channels, taps) and "past" (channels, taps - 1) are there already, in the order of time:
     the oldest sample first. Other arrays are added by `_shapes`, other numbers by `_numbers`, and
-    settings as fields of a dataclass. In return the filter takes blocks of any size, any kind of
-    numbers, missing samples, several channels, rows, a history of weights, and it can be copied
-    and saved.
+    settings as fields of a dataclass, checked by `_parameters`. In return the filter takes blocks
+    of any size, any kind of numbers, missing samples, several channels, a history of weights, and
+    it can be copied and saved.
 
     Examples
     --------
@@ -81,10 +81,10 @@ class Filter(Settings, Advises, Result):
     >>> import numpy as np
     >>> from adaline.filters.filter import Filter
     >>> class PlainLMS(Filter):
-    ...     def _adapt(self, line, hop, d, learns, y):
+    ...     def _adapt(self, line, d, learns, y):
     ...         w = self._memory["w"]
     ...         for n in range(len(d)):
-    ...             x = line[:, n * hop : n * hop + self.taps]  # the oldest sample first
+    ...             x = line[:, n : n + self.taps]  # the oldest sample first
     ...             y[n] = np.vdot(w, x)
     ...             if learns[n]:
     ...                 w += 0.05 * np.conj(d[n] - y[n]) * x
@@ -104,7 +104,6 @@ class Filter(Settings, Advises, Result):
     _example: ClassVar[dict[str, Any]] = {"taps": 8}  # settings for tests and `adaline warm-up`
     _numbers: ClassVar[type[Any]] = NoNumbers  # a NamedTuple of numbers with defaults
     _segment: ClassVar[int] = 8192  # samples filtered at a time, whose line stays in the cache
-    _takes_rows: ClassVar[bool] = True
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -126,8 +125,7 @@ class Filter(Settings, Advises, Result):
         self._memory: dict[str, Signal] = {}
         self._level: Any = self._numbers()
         self._count = 0
-        self._records: list[Signal] = []
-        self._recorded_at: list[int] = []
+        self._records: list[tuple[int, Signal]] = []
         return self
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -138,11 +136,15 @@ class Filter(Settings, Advises, Result):
                     "weights with weights=old.weights."
                 )
             value = self._parameters[name](name, value)
-            if isinstance(value, np.generic):
-                value = value.item()
-            elif is_number(value):  # a Fraction, for instance
+            if is_number(value):  # of numpy, or a Fraction
                 value = int(value) if is_whole(value) else float(value)
         object.__setattr__(self, name, value)
+
+    def _run(self, kernel: Callable[..., Any], y: Signal, *arguments: Any) -> int:
+        """Call a kernel, whose last arguments are `_level` and y; returns what `_adapt` returns."""
+        went, level = kernel(*arguments, tuple(self._level), y)
+        self._level = self._numbers(*level)
+        return int(went)
 
     # Hooks: what a subclass writes.
 
@@ -150,12 +152,12 @@ class Filter(Settings, Advises, Result):
         """The arrays of the memory, which begin as zeros."""
         return {"w": (kind, (channels, self.taps)), "past": (kind, (channels, self.taps - 1))}
 
-    def _adapt(self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal) -> int:
+    def _adapt(self, line: Signal, d: Signal, learns: Learns, y: Signal) -> int:
         """Filter N samples and adapt: fill y, change `_memory` and `_level`.
 
-        x(n) begins at line[:, n * hop]: hop is 1 for a delay line, line = [past, x], and `taps`
-        for rows. Only samples with learns[n] may change the weights. `samples` counts those before.
-        Returns N or, where a sample n < N diverged, n; the filter is then put back.
+        line = [past, x], so x(n) begins at line[:, n]. Only samples with learns[n] may change the
+        weights. `samples` counts those before. Returns N or, where a sample n < N diverged, n; the
+        filter is then put back.
         """
         raise NotImplementedError
 
@@ -171,9 +173,6 @@ class Filter(Settings, Advises, Result):
 
     def _check_block(self, x: Signal) -> None:
         """Raise an error if the filter cannot learn from a block of such x."""
-
-    def _check_state(self) -> None:
-        """Raise ValueError if a memory that came from outside contradicts itself."""
 
     # What users see.
 
@@ -208,12 +207,13 @@ class Filter(Settings, Advises, Result):
     @property
     def history(self) -> Signal:
         """Recorded weights, (records, taps), or (records, channels, taps) for several channels."""
-        return np.array(self._records) if self._records else np.empty((0, *self.weights.shape))
+        W = [weights for _, weights in self._records]
+        return np.array(W) if W else np.empty((0, *self.weights.shape))
 
     @property
     def history_at(self) -> NDArray[np.int64]:
         """After how many samples each record of `history` was taken."""
-        return np.array(self._recorded_at, dtype=np.int64)
+        return np.array([at for at, _ in self._records], dtype=np.int64)
 
     @property
     def channels(self) -> int | None:
@@ -253,39 +253,24 @@ class Filter(Settings, Advises, Result):
         y, e : ndarray of shape (n,)
             Output and error before the update, e = d - y; without d, e is empty.
         """
-        every = self._every if history is None else HISTORY("history", history)
-        x = signals.as_channels(x, self._channels)
+        every = HISTORY("history", history) or self._every
+        x = signals.as_samples(x, "x", self._channels)
         if d is None and self._adapting:
             raise ValueError("d is missing; give the desired signal, or set adapting = False.")
-        desired = np.zeros(len(x), x.dtype) if d is None else signals.as_desired(d, len(x))
+        desired = np.zeros(len(x), x.dtype) if d is None else signals.as_samples(d, "d", 1)[:, 0]
+        signals.require_same_length(x, "x", desired, "d")
         y, e = self._all_or_nothing(self._filter, x, desired, every)
         return y, (e[:0] if d is None else e)
 
-    def process_rows(self, U: Any, d: Any) -> tuple[Signal, Signal]:
-        """As `process`, where the rows of U (n, taps) are the x(n), and there is no delay line.
-
-        Several channels follow one another in a row: U (n, channels * taps). Rows must be finite. A
-        filter with `history`, or with `on_nan` other than "raise", takes no rows.
-        """
-        if not self._takes_rows:
-            raise TypeError(f"{type(self).__name__} lives on a delay line and takes no rows.")
-        if self._every is not None or self.on_nan != "raise":
-            raise ValueError(
-                f"this filter has history={self._every} and on_nan={self.on_nan!r}; rows have no "
-                "delay line to fill gaps in, and nothing is recorded. Make it without both."
-            )
-        U = signals.as_rows(U, self.taps, self._channels)
-        y, e = self._all_or_nothing(self._filter, U, signals.as_desired(d, len(U), "U"), rows=True)
-        return y, e
-
     def step(self, x: Any, d: Any) -> tuple[Any, Any]:
         """Filter one sample: x a number (or one for each channel), d a number; returns (y, e)."""
-        y, e = self.process(*signals.as_sample(x, d))
+        sample = np.atleast_1d(signals.as_numbers(x, "x"))[None]
+        y, e = self.process(sample, np.atleast_1d(signals.as_numbers(d, "d")))
         return y[0], e[0]
 
     def state(self) -> dict[str, Any]:
         """All that the next outputs depend on: arrays, numbers and strings, safe in any file."""
-        state = {"filter": type(self).__name__, "format": 1, "adapting": self._adapting}
+        state = {"filter": type(self).__name__, "adapting": self._adapting}
         for name, value in self._settings().items():
             if type(value) in SCHEDULES.values():  # by its name and its numbers
                 state[name] = type(value).__name__
@@ -306,16 +291,11 @@ class Filter(Settings, Advises, Result):
 
         A state may come from anywhere: what is missing, unknown or of the wrong size is refused.
         """
-        given = state.get("filter") if isinstance(state, dict) else state
-        if not isinstance(state, dict) or not isinstance(given, str) or given != cls.__name__:
-            raise ValueError(
-                f"state is of {shown(given)}; expected a dict that {cls.__name__}.state() gave."
-            )
+        if not isinstance(state, dict) or not isinstance(state.get("filter"), str):
+            raise ValueError(f"state is {shown(state)}; expected what state() gave.")
         try:
-            rest = {key: value for key, value in state.items() if key != "filter"}
-            version = rest.pop("format", None)
-            if not is_whole(version) or version != 1:
-                raise ValueError(f"it has format {shown(version)}; this adaline reads format 1.")
+            rest = dict(state)
+            words(cls.__name__)("filter", rest.pop("filter"))
             names = [name for name in signature(cls).parameters if name in rest]
             filter = cls(**{name: take_setting(rest, name) for name in names})
             filter._resume(rest)
@@ -358,7 +338,6 @@ class Filter(Settings, Advises, Result):
                 (NUMBER if name == "excess" else NOT_NEGATIVE)(f"memory.{name}", value)
             self._level = self._numbers(**{name: float(value) for name, value in level.items()})
             self._kind = kind
-            self._check_state()
         elif "memory.weights" in rest:
             self.weights = rest.pop("memory.weights")
         if rest:
@@ -377,24 +356,23 @@ class Filter(Settings, Advises, Result):
         signals.require_memory(sizes, sum(prod(shape) for _, shape in shapes.values()))
         return shapes
 
-    def _all_or_nothing(self, run: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    def _all_or_nothing(self, run: Callable[..., Any], *arguments: Any) -> Any:
         """Call; an error leaves the filter as it was, and a first block then decides nothing."""
-        before = dict(vars(self))
-        before["_memory"] = {name: a.copy() for name, a in self._memory.items()}
+        before = vars(self) | {"_memory": {name: a.copy() for name, a in self._memory.items()}}
         try:
-            return run(*arguments, **options)
+            return run(*arguments)
         except BaseException:
             vars(self).update(before)
             raise
 
-    def _start(self, x: Signal, d: Signal, channels: int) -> np.dtype[Any]:
+    def _start(self, x: Signal, d: Signal) -> np.dtype[Any]:
         """The kind of numbers, which the first block decides, as it does the channels."""
         if self._kind is not None:
             return self._kind
         initial = self._initial_now
         others = [] if initial is None or initial.dtype.kind != "c" else [initial]
         kind = self._kind = self._wanted or signals.kind_of(x, d, *others)
-        self._channels = channels
+        channels = self._channels = x.shape[1]
         self._memory = {
             name: np.zeros(shape, dtype)
             for name, (dtype, shape) in self._all_shapes(channels, kind).items()
@@ -405,17 +383,15 @@ class Filter(Settings, Advises, Result):
             self._set_weights(signals.converted(initial, kind, "weights"))
         return kind
 
-    def _filter(
-        self, x: Signal, d: Signal, every: int | None = None, *, rows: bool = False
-    ) -> tuple[Signal, Signal]:
-        """y and e of a block x (n, channels), or of rows (n, channels * taps), and d (n,)."""
+    def _filter(self, x: Signal, d: Signal, every: int | None) -> tuple[Signal, Signal]:
+        """y and e of a block x (n, channels) and d (n,)."""
         if not len(d):
             return np.empty((2, 0), self._kind or self._wanted or signals.kind_of(x, d))  # type: ignore[return-value]
-        kind = self._start(x, d, x.shape[1] // (self.taps if rows else 1))
-        x, d = signals.converted(x, kind, "U" if rows else "x"), signals.converted(d, kind, "d")
+        kind = self._start(x, d)
+        x, d = signals.converted(x, kind, "x"), signals.converted(d, kind, "d")
         learns, missing = np.full(len(d), self._adapting), None
         if self.on_nan == "raise":
-            signals.require_finite(x, "U" if rows else "x", NOTHING_USED)
+            signals.require_finite(x, "x", NOTHING_USED)
             signals.require_finite(d, "d", NOTHING_USED)
         else:
             x, d, gaps, missing = signals.fill_gaps(
@@ -429,26 +405,20 @@ class Filter(Settings, Advises, Result):
             stop = min(n + self._segment, len(d))
             if every is not None:  # stop where the weights are recorded
                 stop = min(stop, n + every - self._count % every)
-            if rows:  # side by side, each with its oldest sample first
-                each = x[n:stop].reshape(stop - n, -1, self.taps)[:, :, ::-1]
-                line = np.ascontiguousarray(each.transpose(1, 0, 2)).reshape(each.shape[1], -1)
-            else:
-                line = np.concatenate([past, x[n:stop].T], axis=1)
-                past[:] = line[:, stop - n :]
-            hop = self.taps if rows else 1
-            went = self._adapt(line, hop, d[n:stop], learns[n:stop], y[n:stop])
+            line = np.concatenate([past, x[n:stop].T], axis=1)
+            past[:] = line[:, stop - n :]
+            went = self._adapt(line, d[n:stop], learns[n:stop], y[n:stop])
             if went < stop - n:
                 raise DivergenceError(
                     f"{type(self).__name__} diverged at sample {n + went} of this block (sample "
-                    f"{first + n + went} of the signal): its output left all proportion to the "
-                    "signals. The filter is as it was before the block. Take a smaller step (for "
-                    "RLS, a larger delta), or check the levels of x and d."
+                    f"{first + n + went} of the signal): |y| is far above the signals. The filter "
+                    "is as it was before the block. Take a smaller step (for RLS, a larger delta), "
+                    "or check the levels of x and d."
                 )
             self._count += went
             n = stop
             if every is not None and self._count % every == 0:
-                self._records = [*self._records, self.weights]
-                self._recorded_at = [*self._recorded_at, self._count]
+                self._records = [*self._records, (self._count, self.weights)]
         with np.errstate(over="ignore", invalid="ignore"):
             e = d - y
         if missing is not None:

@@ -14,14 +14,14 @@ from adaline.filters.signals import (
     STEP,
     Signal,
     absolute_and_relative,
-    as_channels,
     as_line,
     as_numbers,
+    as_samples,
     converted,
     require_finite,
 )
 from adaline.kernels.filters import gradient as kernels
-from adaline.parameters import Expected, words
+from adaline.parameters import words
 
 
 def as_path(name: str, values: Any) -> Signal:
@@ -90,34 +90,28 @@ class FilteredXLMS(Filter):
     _parameters: ClassVar = {
         "secondary_path": as_path,
         "estimate": lambda name, path: None if path is None else as_path(name, path),
-        "eta": Expected(
-            "",
-            (words("auto") | STEP).takes,
-            says="expected 'auto' or a number with 0 < eta < 2, where the filter may be stable",
-        ),
+        "eta": words("auto") | STEP,
         "eps": EPS,
     }
     _example: ClassVar = {"taps": 8, "secondary_path": [0.5, 0.2]}
     _numbers: ClassVar = kernels.Level
-    _takes_rows: ClassVar = False
 
     def drive(self, x: Any) -> Any:
         """The loudspeaker's next sample u for the next reference sample x (one a channel).
 
         Then `hear` what the microphone measured.
         """
-        values = as_channels(np.atleast_1d(as_numbers(x, "x"))[None, :], self._channels)
+        values = as_samples(np.atleast_1d(as_numbers(x, "x"))[None], "x", self._channels)
         require_finite(values, "x", "Nothing was driven.")
         return self._all_or_nothing(self._drive, values)
 
     def _drive(self, values: Signal) -> Any:
-        kind, memory = self._start(values, values[:, 0], values.shape[1]), self._memory
-        x = np.concatenate([memory["past"], converted(values, kind, "x").T], axis=1)
-        f = self._through_model(x)
-        u = np.vdot(memory["w"], x[:, x.shape[1] - self.taps :])
-        self._keep(f, np.append(memory["u"], u))
-        memory["past"][:] = x[:, 1:]
-        memory["waiting"][:], memory["waits"][0] = f, True
+        kind, memory = self._start(values, values[:, 0]), self._memory
+        line = np.concatenate([memory["past"], converted(values, kind, "x").T], axis=1)
+        u = np.vdot(memory["w"], line[:, line.shape[1] - self.taps :])
+        memory["u"][:] = np.append(memory["u"], u)[1:]
+        memory["past"][:] = line[:, 1:]
+        memory["waits"][0] = True
         return u
 
     def hear(self, e: Any) -> None:
@@ -127,7 +121,7 @@ class FilteredXLMS(Filter):
             raise ValueError("hear() follows drive(): no sample has been driven since the last.")
         error = converted(as_numbers(e, "e").reshape(1), self._kind, "e")
         require_finite(error, "e", "Nothing was learned.")
-        f = memory["waiting"]
+        f = self._through_model(memory["past"])
         _, mu = self._steps(f, np.array([self._adapting]))
         memory["w"] += mu[0] * np.conj(error[0]) * f
         memory["waits"][0] = False
@@ -140,62 +134,49 @@ class FilteredXLMS(Filter):
         return path
 
     def _shapes(self, channels: int, kind: np.dtype[Any]) -> Shapes:
-        M = self.taps
         return {
-            "w": (kind, (channels, M)),
-            "past": (kind, (channels, M - 1 + len(self._model) - 1)),
-            "f": (kind, (channels, M - 1)),  # x through the model
+            "w": (kind, (channels, self.taps)),
+            # One sample more than the next ones need: `hear` is about the last one.
+            "past": (kind, (channels, self.taps + len(self._model) - 1)),
             "u": (kind, (len(self.secondary_path) - 1,)),
-            "peak": (np.float64, (1,)),  # the largest |x|
-            "waiting": (kind, (channels, M)),  # the f that the next error belongs to
-            "waits": (np.bool_, (1,)),
+            "waits": (np.bool_, (1,)),  # for an error
         }
 
-    def _through_model(self, x: Signal) -> Signal:
-        """x (C, M-1+J-1+N) through the model, with the M - 1 samples before: (C, M-1+N)."""
-        before = self._memory["f"]
-        model = converted(self._model, before.dtype, "estimate")
-        new = [np.convolve(line, model, "valid") for line in x[:, before.shape[1] :]]
-        return np.concatenate([before, new], axis=1)
-
-    def _keep(self, f: Signal, u: Signal) -> None:
-        """Remember the last samples of both."""
-        for name, line in (("f", f), ("u", u)):
-            memory = self._memory[name]
-            memory[...] = line[..., line.shape[-1] - memory.shape[-1] :]
+    def _through_model(self, line: Signal) -> Signal:
+        """x (C, M+J-2+N) through the model: (C, M-1+N)."""
+        model = converted(self._model, line.dtype, "estimate")
+        return np.array([np.convolve(x, model, "valid") for x in line])
 
     def _steps(self, f: Signal, learns: Learns) -> tuple[Signal, Signal]:
         """|f(n)|^2 of f (C, M-1+N), and the steps, as those of NLMS."""
         eps, relative = absolute_and_relative(self.eps)
         r, P, mu = np.empty((3, len(learns)))
-        level = self._level
-        kernels.energies(f, 1, self.taps, r)
-        power, averaged = kernels.mean_powers(r, self._count, level.power, level.averaged, P)
+        kernels.energies(f, self.taps, r)
+        power, averaged = self._level.power, self._level.averaged
+        power, averaged = kernels.mean_powers(r, self._count, power, averaged, P)
         eta = safe_step(self._model) / 4 if isinstance(self.eta, str) else self.eta
         rule = kernels.NORMALISED
         kernels.steps(r, P, learns, rule, eta, math.inf, eps, relative, 0.0, mu)
-        self._level = level._replace(power=power, averaged=averaged)
+        self._level = self._level._replace(power=power, averaged=averaged)
         return r, mu
 
-    def _adapt(self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal) -> int:
+    def _adapt(self, line: Signal, d: Signal, learns: Learns, y: Signal) -> int:
         memory, path = self._memory, converted(self.secondary_path[::-1], line.dtype, "path")
-        f = self._through_model(line)
+        f = self._through_model(line[:, 1:])
         r, mu = self._steps(f, learns)
-        memory["peak"][0] = max(memory["peak"][0], np.abs(line).max())
         loudest_d = max(self._level.loudest_d, float(np.abs(d).max()))
         self._level = self._level._replace(loudest_d=loudest_d)
-        gain = self._level.gain * float(np.abs(path).sum())
+        # |y| <= |w| |x through the path|; far above that of the user's weights is divergence.
+        gain = self._level.gain * float(np.abs(path).sum()) * float(np.abs(line).max())
         u = np.concatenate([memory["u"], np.zeros(len(d), line.dtype)])
-        x = np.ascontiguousarray(line[:, line.shape[1] - f.shape[1] :])
-        went, level = kernels.filtered_x(
-            x, f, path, d, learns, mu, r, memory["w"], u,
-            kernels.DIVERGENCE_RATIO * (loudest_d + gain * float(memory["peak"][0])),
-            absolute_and_relative(self.eps)[1], tuple(self._level), y,
+        went = self._run(
+            kernels.filtered_x, y, np.ascontiguousarray(line[:, len(self._model) :]), f, path, d,
+            learns, mu, r, memory["w"], u, kernels.DIVERGENCE_RATIO * (loudest_d + gain),
+            absolute_and_relative(self.eps)[1],
         )  # fmt: skip
-        self._keep(f, u)
+        memory["u"][:] = u[len(d) :]
         memory["waits"][0] = False
-        self._level = kernels.Level(*level)
-        return int(went)
+        return went
 
 
 def safe_step(path: Signal) -> float:

@@ -31,8 +31,7 @@ def as_rate(name: str, value: Any) -> Any:
 class LMS(Filter):
     """Least mean squares: w(n+1) = w(n) + eta(n) conj(e(n)) x(n), with e(n) = d(n) - w(n)^H x(n).
 
-    Lectures: the LMS algorithm (000), linear adaptive filters (003). Stable in the mean for
-    0 < eta < 2/tr[R], where tr[R] = taps * power of x.
+    Stable in the mean for 0 < eta < 2/tr[R], where tr[R] = taps * power of x.
 
     Parameters
     ----------
@@ -91,14 +90,15 @@ class LMS(Filter):
             raise ValueError("eta='auto' is for plain LMS; give a number or a schedule with sign=.")
         # All rates are eta / (1 + n/tau), where tau may be infinite.
         match as_schedule(self.eta):
-            case OverK(eta1):
-                self._rate = float(eta1), 1.0
-            case SearchThenConverge(eta0, tau):
-                self._rate = float(eta0), float(tau)
+            case OverK(eta):
+                tau = 1.0
+            case SearchThenConverge(eta, tau):
+                pass
             case Constant(eta):
-                self._rate = float(eta), inf
+                tau = inf
             case _:
-                self._rate = AUTO_RATE, inf
+                eta, tau = AUTO_RATE, inf
+        self._rate = float(eta), float(tau)
         super().__post_init__(weights, dtype, history)
 
     def _shapes(self, channels: int, kind: np.dtype[Any]) -> Shapes:
@@ -123,20 +123,16 @@ class LMS(Filter):
             )
         self._memory["energy"][0] = energy
 
-    def _adapt(self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal) -> int:
+    def _adapt(self, line: Signal, d: Signal, learns: Learns, y: Signal) -> int:
         along = line
         if self.sign in ("data", "both"):
             size = np.abs(line)
             along = line / np.where(size > 0, size, 1)
-        went, level = kernels.lms(
-            line, hop, d, learns, self._count, self._memory["w"], along,
+        return self._run(
+            kernels.lms, y, line, d, learns, self._count, self._memory["w"], along,
             kernels.AUTOMATIC if self.eta == "auto" else kernels.GIVEN,
-            *self._rate, 0.0, 0.0, self.leak,
-            True if self.sign in ("error", "both") else None,
-            tuple(self._level), y,
+            *self._rate, 0.0, 0.0, self.leak, True if self.sign in ("error", "both") else None,
         )  # fmt: skip
-        self._level = kernels.Level(*level)
-        return int(went)
 
 
 @dataclass(eq=False, repr=False)
@@ -180,11 +176,8 @@ class NLMS(Filter):
     _parameters: ClassVar = {"eta": STEP, "eps": EPS}
     _numbers: ClassVar = kernels.Level
 
-    def _adapt(self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal) -> int:
-        eps, relative = absolute_and_relative(self.eps)
-        went, level = kernels.lms(
-            line, hop, d, learns, self._count, self._memory["w"], line,
-            kernels.NORMALISED, self.eta, inf, eps, relative, 0.0, None, tuple(self._level), y,
+    def _adapt(self, line: Signal, d: Signal, learns: Learns, y: Signal) -> int:
+        return self._run(
+            kernels.lms, y, line, d, learns, self._count, self._memory["w"], line,
+            kernels.NORMALISED, self.eta, inf, *absolute_and_relative(self.eps), 0.0, None,
         )  # fmt: skip
-        self._level = kernels.Level(*level)
-        return int(went)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from adaline.filters.signals import (
-    Signal,
     as_line,
     as_lines,
     as_numbers,
@@ -17,16 +16,16 @@ from adaline.filters.signals import (
     require_same_length,
     squares,
 )
-from adaline.filters.wiener import correlate
+from adaline.filters.wiener import correlate, whole_matrix
 from adaline.linalg import eigenvalues
-from adaline.parameters import FLAG, NOT_NEGATIVE, POSITIVE, count, shown
+from adaline.parameters import FLAG, NOT_NEGATIVE, POSITIVE, count
 from adaline.results import Array, Result
 
 
 def learning_curve(e: Any, window: int = 100, db: bool = False) -> Array:
     """The error's power against time: the mean of |e|^2 over the last `window` samples.
 
-    Lecture: the LMS algorithm. The first samples are averaged over as many as there are.
+    The first samples are averaged over as many as there are.
 
     Parameters
     ----------
@@ -45,9 +44,8 @@ def learning_curve(e: Any, window: int = 100, db: bool = False) -> Array:
     window = count()("window", window)
     errors = as_numbers(e, "e")
     # One column is one run; otherwise a row is a run.
-    runs = as_lines(errors if errors.ndim == 2 and errors.shape[1] == 1 else errors.T, "e")
+    runs = as_lines(errors if errors.shape[1:] == (1,) else errors.T, "e")
     powers = squares(runs).mean(axis=1)
-    window = min(window, len(powers))
     curve = _sum_window(powers, window) / np.minimum(np.arange(1, len(powers) + 1), window)
     return ratio_db(curve) if FLAG("db", db) else curve
 
@@ -55,12 +53,9 @@ def learning_curve(e: Any, window: int = 100, db: bool = False) -> Array:
 def misalignment(w: Any, h: Any) -> float:
     """How far weights w are from the response h: 20 log10(|w - h| / |h|), in dB.
 
-    0 dB is a filter that knows nothing, -20 dB is one tenth off. The shorter one is extended by
-    zeros. For complex signals compare the response conj(w), because y = w^H x.
-
-    Parameters
-    ----------
-    w, h : array-like of shape (taps,) or (channels, taps)
+    0 dB is a filter that knows nothing, -20 dB is one tenth off. Both have the shape (taps,) or
+    (channels, taps), and the shorter one is extended by zeros. For complex signals compare the
+    response conj(w), because y = w^H x.
 
     Examples
     --------
@@ -68,33 +63,22 @@ def misalignment(w: Any, h: Any) -> float:
     >>> round(misalignment([0.9, 0.0, 0.0], [1.0]), 6)
     -20.0
     """
-    a, b = _response(w, "w"), _response(h, "h")
-    if len(a) != len(b):
+    a, b = (as_lines(as_numbers(v, name).T, name) for v, name in ((w, "w"), (h, "h")))
+    if a.shape[1] != b.shape[1]:
         raise ValueError(f"w has shape {np.shape(w)} and h {np.shape(h)}; their channels differ.")
-    taps = max(a.shape[1], b.shape[1])
-    a, b = (np.pad(v, [(0, 0), (0, taps - v.shape[1])]) for v in (a, b))
-    length = float(np.linalg.norm(b))
-    if not length:
+    taps = max(len(a), len(b))
+    a, b = (np.pad(v.astype(complex), [(0, taps - len(v)), (0, 0)]) for v in (a, b))
+    if not (length := float(np.linalg.norm(b))):
         raise ValueError("h is zero; the misalignment is relative to its length.")
     return float(2 * ratio_db(np.linalg.norm(a - b), length))
-
-
-def _response(values: Any, name: str) -> Signal:
-    """Impulse responses (channels, taps) of finite numbers."""
-    array = as_numbers(values, name)
-    if array.ndim not in (1, 2) or not array.size or not np.isfinite(array).all():
-        raise ValueError(
-            f"{name} is {shown(values)} of shape {array.shape}; expected finite numbers of shape "
-            "(taps,) or (channels, taps)."
-        )
-    return np.atleast_2d(array).astype(np.complex128)
 
 
 def erle(d: Any, e: Any, window: int | None = None) -> float | Array:
     """Echo return loss enhancement: 10 log10(power of d / power of e), in dB.
 
-    How much of the microphone's signal d the canceller removed. Speech of the near end stays in
-    e and lowers the number: measure while only the far end talks.
+    How much of the microphone's signal d the canceller removed: inf where nothing is left, NaN
+    where d is silent too. Speech of the near end stays in e and lowers the number: measure while
+    only the far end talks.
 
     Parameters
     ----------
@@ -102,11 +86,6 @@ def erle(d: Any, e: Any, window: int | None = None) -> float | Array:
         The microphone, and what is left of it.
     window : int or None, default=None
         None for one number over all samples; else a curve over the last `window` samples.
-
-    Returns
-    -------
-    float or ndarray of shape (N,)
-        inf where nothing is left, NaN where d is silent too.
 
     Examples
     --------
@@ -118,42 +97,28 @@ def erle(d: Any, e: Any, window: int | None = None) -> float | Array:
     require_same_length(before, "d", after, "e")
     if window is None:
         return float(ratio_db(squares(before).sum(), squares(after).sum()))
-    window = min(count()("window", window), len(before))
+    count()("window", window)
     return ratio_db(_sum_window(squares(before), window), _sum_window(squares(after), window))
 
 
 def _sum_window(powers: Array, window: int) -> Array:
-    """Sums over the last `window` numbers.
+    """Sums over the last `window` numbers, or as many as there are.
 
-    Of sums of 1, 2, 4, ... numbers, by additions only: a running sum with subtractions would keep
-    the rounding error of a loud sample for good.
+    By additions only: a running sum would keep the rounding error of a loud sample for good.
     """
-    total, doubled, length, done = np.zeros_like(powers), powers, 1, 0
-    while length <= window:
-        if window & length:
-            total[done:] += doubled[: len(doubled) - done]
-            done += length
-        doubled = np.concatenate([doubled[:length], doubled[length:] + doubled[:-length]])
-        length *= 2
-    return total
+    return np.convolve(powers, np.ones(min(window, len(powers))))[: len(powers)]
 
 
 @dataclass(frozen=True, slots=True)
 class StepBounds(Result):
-    """Bounds on the step eta of LMS, w + eta e x, for an input with correlation matrix R.
+    """Bounds on the step eta of LMS, w + eta e x, for an input with correlation matrix R."""
 
-    Attributes
-    ----------
-    mean_square : float
-        2/tr[R] = 2/(taps × power): the lecture's bound, for inputs whose x'x hardly varies from
-        sample to sample. White Gaussian inputs of m taps allow m/(m + 2) of it, and a third of it
-        is safe for Gaussian inputs of any colour (Feuer and Weinstein, 1985).
-    mean : float
-        2/lambda_max(R), never smaller: up to here the average weights converge, while
-        single runs may already blow up.
-    """
-
+    #: 2/tr[R] = 2/(taps × power): the lecture's bound, for inputs whose x'x hardly varies from
+    #: sample to sample. White Gaussian inputs of m taps allow m/(m + 2) of it, and a third of it is
+    #: safe for Gaussian inputs of any colour (Feuer and Weinstein, 1985).
     mean_square: float
+    #: 2/lambda_max(R), never smaller: up to here the average weights converge, while single runs
+    #: may already blow up.
     mean: float
 
     def __str__(self) -> str:
@@ -164,9 +129,7 @@ class StepBounds(Result):
 
 
 def max_step(x: Any, taps: int) -> StepBounds:
-    """The largest steps for which LMS is stable on this input.
-
-    Lecture: the LMS algorithm, 0 < eta < 2/tr[R]. The input is taken as stationary.
+    """The largest steps for which LMS is stable on this input, taken as stationary.
 
     Parameters
     ----------
@@ -188,32 +151,19 @@ class Theory(Result):
     """Predictions of small-step theory for LMS, w + eta e x, on a stationary input.
 
     With the convention w + 2 mu e x of some books, eta = 2 mu.
-
-    Attributes
-    ----------
-    eta : float
-    bounds : StepBounds
-    eigenvalues : ndarray
-        Of R, the largest first.
-    spread : float
-        lambda_max/lambda_min: how many times slower the slowest mode learns.
-    time_constants : ndarray
-        1/(eta lambda_i): samples in which mode i of the weights falls by e. In the learning
-        curve, which is quadratic, modes fall twice as fast.
-    misadjustment : float
-        eta tr[R]/(2 - eta tr[R]), about eta tr[R]/2: excess error over the least error.
-    least_error, final_error : float
-        The power that no filter removes, and that times 1 + misadjustment.
     """
 
     eta: float
     bounds: StepBounds
-    eigenvalues: Array
-    spread: float
+    eigenvalues: Array  #: Of R, the largest first.
+    spread: float  #: lambda_max/lambda_min: how many times slower the slowest mode learns.
+    #: 1/(eta lambda_i): samples in which mode i of the weights falls by e. In the learning curve,
+    #: which is quadratic, modes fall twice as fast.
     time_constants: Array
+    #: eta tr[R]/(2 - eta tr[R]), about eta tr[R]/2: excess error over the least error.
     misadjustment: float
-    least_error: float
-    final_error: float
+    least_error: float  #: The power that no filter removes, ...
+    final_error: float  #: ... and that times 1 + misadjustment.
 
     def __str__(self) -> str:
         fastest, slowest = self.time_constants[[0, -1]]
@@ -226,8 +176,6 @@ class Theory(Result):
 
 def theory(x: Any, taps: int, eta: float, noise: float = 0.0) -> Theory:
     """Predict LMS with step eta on this input: stability, speed, and final error.
-
-    Lecture: the LMS algorithm, its bound and its sensitivity to the eigenvalue spread.
 
     Parameters
     ----------
@@ -255,7 +203,7 @@ def theory(x: Any, taps: int, eta: float, noise: float = 0.0) -> Theory:
     spread = float(values[0] / values[-1]) if values[-1] > 0 else np.inf
     load = float((eta * values).sum())
     excess = load / (2.0 - load) if load < 2.0 else np.inf
-    final = noise * (1.0 + excess) if np.isfinite(excess) else np.inf
+    final = noise * (1.0 + excess) if load < 2.0 else np.inf
     return Theory(eta, _step_bounds(values), values, spread, constants, excess, noise, final)
 
 
@@ -263,9 +211,10 @@ def _spectrum(x: Any, taps: int) -> Array:
     """Eigenvalues of R, the largest first."""
     signals, taps = as_lines(x, "x"), count()("taps", taps)
     require_memory({"taps": taps}, (signals.shape[1] * taps) ** 2)
-    return eigenvalues(correlate(signals, np.zeros(len(signals)), taps, "autocorrelation").matrix())
+    R, *_ = correlate(signals, np.zeros(len(signals)), taps, "autocorrelation")
+    return eigenvalues(whole_matrix(R))
 
 
 def _step_bounds(values: Array) -> StepBounds:
-    trace, top = float(values.sum()), float(values[0])
-    return StepBounds(2.0 / trace if trace > 0 else np.inf, 2.0 / top if top > 0 else np.inf)
+    with np.errstate(divide="ignore"):
+        return StepBounds(*(float(2.0 / max(v, 0.0)) for v in (values.sum(), values[0])))

@@ -1,6 +1,6 @@
 """What noise cancelling achieved, estimated without the clean signal. Called by `cancelling`.
 
-x (N, C) references of the noise    d = s + v recording    e = d - y result    T segment length
+x (N, C) references of the noise    d = s + v recording    e = d - y result
 y* output of the best fixed filter of these samples    y - v the noise that is left
 
 s is the signal that is to stay and v the noise, which a filter of x can explain. A fit also
@@ -18,17 +18,13 @@ import numpy as np
 from adaline.filters.signals import Signal, as_line, as_pair, ratio_db, require_same_length, squares
 from adaline.filters.wiener import Method, WienerFilter
 from adaline.parameters import count
-from adaline.results import Array, Result
+from adaline.results import Result
 
 MAX_EXACT_WEIGHTS = 512  # more make RLS's matrix leave the cache, and exact fits slow
 JUDGED_SAMPLES = 2**20  # the last samples of a long recording: more do not sharpen the estimate
-SAMPLES_PER_WEIGHT = 20  # at least, or a best fit would explain too much by chance
 CLEAR_ERRORS = 3.0  # standard errors by which a power must exceed the expected one
-AUDIBLE_SHARE = 0.001  # of the power: less noise is not worth a longer filter
-LONGEST_SEGMENT = 2**14  # samples: a third of a second at 48 kHz
-FEWEST_SEGMENTS = 8  # not counting the overlap: fewer say little
-LEAKAGE_VARIANCE = 1.9  # factor by which leakage of a Hann window raises the variance of sums
-FAINT_FREQUENCY = 1e-9  # of the strongest frequency of x: below are rounding and leakage
+SAMPLES_PER_WEIGHT = 20  # of a fit: fewer explain too much by chance
+LONGER = 4  # times the taps, in which noise counts that comes later than the taps
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,51 +32,47 @@ class NoiseReduction(Result):
     """What noise cancelling achieved, estimated without the clean signal.
 
     The noise is all that goes with the reference: if the reference is the voice, it is the voice.
-
-    Attributes
-    ----------
-    db : float
-        The power of the noise before over that after, in dB: a careful estimate, which a filter of
-        too few taps does not raise. NaN where it cannot be told (too few samples, no noise found),
-        and where it is worse.
-    worse : bool
-        Whether there is more noise after than before, beyond the error of the estimate.
-    coherence_before, coherence_after : float
-        The shares of the power of the recording and of the result, from 0 to 1, that are coherent
-        with the reference. NaN where it cannot be told.
-    more_taps : bool
-        Whether most of the noise that is left lies beyond the taps.
     """
 
+    #: The power of the noise before over that after, in dB: a careful estimate, which a filter of
+    #: too few taps does not raise. NaN if it is unknown (too few samples, no noise), or worse.
     db: float
-    worse: bool
+    worse: bool  #: Whether there is more noise after than before, beyond the error of the estimate.
+    #: The shares of the power of the recording and of the result, from 0 to 1, that go with the
+    #: reference: what the best fixed filter of four times the taps explains. NaN if unknown.
     coherence_before: float = np.nan
     coherence_after: float = np.nan
-    more_taps: bool = False
+    more_taps: bool = False  #: Whether most of the noise that is left lies beyond the taps.
 
     def __str__(self) -> str:
         if self.worse:
             return "more noise was added than removed"
-        reduction = f"that part fell by at least {np.floor(self.db):.0f} dB"
-        if np.isnan(self.db):
-            reduction = "by how much that part fell cannot be estimated"
-        if np.isnan(self.coherence_before + self.coherence_after):
-            return f"some of the power may be coherent with the reference; {reduction}"
+        by = "an unknown factor" if np.isnan(self.db) else f"at least {np.floor(self.db):.0f} dB"
         return (
             f"{_percent(self.coherence_before)} of the recording's power is coherent with the "
-            f"reference, and {_percent(self.coherence_after)} of the result's; {reduction}"
+            f"reference, and {_percent(self.coherence_after)} of the result's; that part fell by "
+            f"{by}"
         )
 
     def advice(self, taps: int) -> str:
-        """The sentence for `more_taps`."""
-        return (
+        """What to do about noise that was added, or that lies beyond the taps; "" if neither."""
+        if self.worse:
+            return (
+                "More noise was added than removed: the filter followed the signal that is to "
+                "stay, or the path of the noise changed faster than it learns. Leave the filter "
+                "out, or take fewer taps, or another eta or forgetting."
+            )
+        text = (
             f"{_percent(self.coherence_after)} of the result's power is still coherent with the "
             f"reference: the noise lasts longer than {taps} taps reach. Take more taps, such as "
-            f"{4 * taps}."
+            f"{LONGER * taps}."
         )
+        return text if self.more_taps else ""
 
 
 def _percent(share: float) -> str:
+    if np.isnan(share):
+        return "an unknown share"
     return f"{100 * share:.1f}%" if share >= 0.001 or not share else "less than 0.1%"
 
 
@@ -92,8 +84,8 @@ def noise_reduction(
     The best fixed filter of these samples, y* (a Wiener filter), estimates the noise within its
     taps: |y*|^2 before, and |y - y*|^2 after, where y = primary - signal. What y* itself misses,
     taps/N of the rest, is allowed for. y* is made of all samples, or in four sections, if that
-    explains clearly more: then the path changes. Noise that comes later than the taps, what in
-    d - y* is still coherent with the reference, is in both; two standard errors are added to it.
+    explains clearly more: then the path changes. Noise that comes later than the taps, what a
+    filter of four times the taps explains of d - y*, is in both.
 
     Parameters
     ----------
@@ -124,30 +116,34 @@ def noise_reduction(
     x, d = as_pair(reference, "reference", primary, "primary")
     e, taps = as_line(signal, "signal"), count()("taps", taps)
     require_same_length(e, "signal", d, "primary")
-    start = count(0, len(d) - 1)("start", start) - max(0, len(d) - JUDGED_SAMPLES)
+    start = max(0, count(0, len(d) - 1)("start", start) - max(0, len(d) - JUDGED_SAMPLES))
     x, d, e = (v[-JUDGED_SAMPLES:] for v in (x, d, e))
-    judged = slice(max(start, 0), None)
+    later = max(start, taps - 1)
     with np.errstate(all="ignore"):
-        shares = (
-            coherent_power(x[judged], d[judged]).share,
-            coherent_power(x[judged], e[judged]).share,
-        )
-        fits = best_fits(x, d, taps) if segment_length(len(d)) >= 2 * taps else []
-        judged = slice(max(start, taps - 1), None)
+        fits = best_fits(x, d, taps)
         error = np.array([fit.missed for fit in fits])
-        before = np.array([squares(fit.y[judged]).mean() for fit in fits]) - error
-        after = np.array([squares((d - e - fit.y)[judged]).mean() for fit in fits])
+        before = np.array([squares(fit.y[later:]).mean() for fit in fits]) - error
+        after = np.array([squares((d - e - fit.y)[later:]).mean() for fit in fits])
     if not fits or not np.isfinite(before + after).all():
-        return NoiseReduction(np.nan, False, *shares)
+        return NoiseReduction(np.nan, False)
     k = len(fits) - 1 if path_changes(fits) else 0
     # By one fit alone, a change of the path looks like noise that the filter added.
     margin = (1.0 if len(fits) > 1 else CLEAR_ERRORS) * error
     worse = bool(((after > before + margin) & (after > 0))[k:].all())
-    late = coherent_power(x[taps - 1 :], (d - fits[k].y)[taps - 1 :])
-    beyond, left = max(late.coherent, 0.0), float(after[k] + error[k])
-    db = float(ratio_db(max(before[k], 0.0) + beyond, left + beyond + 2 * late.error))
-    sure = before[k] > CLEAR_ERRORS * error[k] or late.lower > 0
-    more = late.lower > max(left, AUDIBLE_SHARE * late.power) and shares[1] > AUDIBLE_SHARE
+    shares = (
+        explained_share(x[start:], d[start:], taps),
+        explained_share(x[start:], e[start:], taps),
+    )
+    late = best_fit(x, d - fits[k].y, long_taps(x, taps))
+    explained = late.explained(d - fits[k].y)
+    beyond, clear = max(explained, 0.0), explained - CLEAR_ERRORS * late.missed
+    left = float(after[k] + error[k])
+    # Twice, as a reference that drifts has fewer degrees of freedom than samples.
+    doubt = 2.0 * CLEAR_ERRORS * late.missed
+    db = float(ratio_db(max(before[k], 0.0) + beyond, left + beyond + doubt))
+    sure = before[k] > CLEAR_ERRORS * error[k] or clear > 0
+    # Less than a thousandth of the power is not worth a longer filter.
+    more = clear > max(left, 0.001 * float(squares(d).mean())) and shares[1] > 0.001
     return NoiseReduction(db if sure and db > 0 and not worse else np.nan, worse, *shares, more)
 
 
@@ -158,13 +154,17 @@ class BestFit(NamedTuple):
     left: float
     missed: float
 
+    def explained(self, d: Signal) -> float:
+        """The power of d that y* explains, but for what chance does."""
+        return float(squares(d).mean()) - self.left - self.missed
+
 
 def best_fits(x: Signal, d: Signal, taps: int) -> list[BestFit]:
-    """Of all samples, and of four sections, as far as there are samples enough."""
+    """Of all samples, and of four sections, if there are 20 samples or more for each weight."""
     weights = x.shape[1] * taps
     if weights > MAX_EXACT_WEIGHTS and x.shape[1] > 1:
         return []
-    return [_best_fit(x, d, taps, k) for k in (1, 4) if len(d) // k >= SAMPLES_PER_WEIGHT * weights]
+    return [best_fit(x, d, taps, k) for k in (1, 4) if len(d) // k >= SAMPLES_PER_WEIGHT * weights]
 
 
 def path_changes(fits: list[BestFit]) -> bool:
@@ -172,117 +172,37 @@ def path_changes(fits: list[BestFit]) -> bool:
     return fits[0].left - fits[-1].left > CLEAR_ERRORS * fits[-1].missed
 
 
-def _best_fit(x: Signal, d: Signal, taps: int, sections: int) -> BestFit:
+def long_taps(x: Signal, taps: int) -> int:
+    """Four times the taps, or as many as the samples suffice for."""
+    weights, channels = len(x) // SAMPLES_PER_WEIGHT, int(x.shape[1])
+    most = weights if channels == 1 else min(weights, MAX_EXACT_WEIGHTS)
+    return max(taps, min(LONGER * taps, most // channels))
+
+
+def explained_share(x: Signal, s: Signal, taps: int) -> float:
+    """The share of the power of s that a long filter of x explains; NaN if unknown."""
+    power, taps = float(squares(s).mean()), long_taps(x, taps)
+    if not power > 0 or len(x) < 2 * taps:
+        return np.nan
+    return max(best_fit(x, s, taps).explained(s) / power, 0.0)
+
+
+def best_fit(x: Signal, d: Signal, taps: int, sections: int = 1) -> BestFit:
+    """The Wiener filters of sections; of rows that see no zeros, or of many weights an estimate."""
+    few = x.shape[1] * taps <= MAX_EXACT_WEIGHTS and len(d) >= taps
     y, left, missed = np.zeros_like(d), 0.0, 0.0
     for part in np.array_split(np.arange(len(d)), sections):
         first, stop = max(part[0] - taps + 1, 0), part[-1] + 1  # with the samples before it
-        best = best_fixed(x[first:stop], d[first:stop], taps)
-        output, rest = best.process(x[first:stop], d[first:stop])
+        u, v = x[first:stop], d[first:stop]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of many best filters any will do
+            method: Method = "covariance" if few else "autocorrelation"
+            best = WienerFilter.from_signals(u, v, taps, method)
+        output, rest = best.process(u, v)
         y[part] = output[part[0] - first :]
         rest = rest[taps - 1 :]
         energy, share = float(squares(rest).sum()), best.rank / len(rest)
-        chance = share
-        if x.shape[1] * taps <= MAX_EXACT_WEIGHTS:
-            chance = max(chance, chance_share(x[first:stop], rest, taps))
         left += energy / len(d)
-        missed += energy * chance / max(1.0 - share, 1e-3) / len(d)
+        # Of a signal that has nothing to do with x, a fit explains rank/N by chance.
+        missed += energy * share / max(1.0 - share, 1e-3) / len(d)
     return BestFit(y, left, missed)
-
-
-def best_fixed(x: Signal, d: Signal, taps: int) -> WienerFilter:
-    """The Wiener filter of rows that see no zeros; of many weights a faster estimate of it."""
-    few = x.shape[1] * taps <= MAX_EXACT_WEIGHTS and len(d) >= taps
-    method: Method = "covariance" if few else "autocorrelation"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of many best filters any will do
-        return WienerFilter.from_signals(x, d, taps, method=method)
-
-
-def chance_share(x: Signal, rest: Signal, taps: int) -> float:
-    """Share of the energy of rest that so many taps of x explain by chance, if they are unrelated.
-
-    The mean over phases of |P s|^2, where P projects on the delayed x: taps/N for white signals.
-    Where x has its power at few frequencies, as a random walk has, the rest there counts.
-    """
-    size = 1 << (len(x) + taps).bit_length()
-    X = np.fft.fft(x / max(np.abs(x).max(), 1e-300), size, axis=0).T  # (C, frequencies)
-    strength = squares(np.fft.fft(rest, size))
-    lag = np.subtract.outer(np.arange(taps), np.arange(taps))
-    sums = np.fft.ifft(X[:, None] * X[None].conj())  # (C, C, lags): of x_a(n) conj x_b(n - lag)
-    blocks = sums[:, :, lag.T].transpose(0, 2, 1, 3).reshape(len(X) * taps, -1)
-    P = np.linalg.pinv(blocks, rcond=1e-12, hermitian=True).reshape(len(X), taps, len(X), taps)
-    share = 0.0
-    for a in range(len(X)):
-        for b in range(len(X)):
-            diagonals = np.zeros(size, complex)
-            np.add.at(diagonals, lag % size, P[a, :, b, :])
-            weights = X[a].conj() * np.fft.fft(diagonals).conj() * X[b]
-            share += float(np.sum(weights.real * strength))
-    return share / (size * len(rest) * max(float(squares(rest).sum()), 1e-300))
-
-
-class CoherentPower(NamedTuple):
-    """The mean power of a signal, the coherent part of it, and the standard error of that part.
-
-    `lower` is below the coherent part, but for one signal in a thousand.
-    """
-
-    power: float
-    coherent: float
-    error: float
-    lower: float
-
-    @property
-    def share(self) -> float:
-        """Coherent part of the power, from 0 to 1; NaN for silence."""
-        return min(max(self.coherent / self.power, 0.0), 1.0) if self.power > 0 else np.nan
-
-
-def segment_length(samples: int) -> int:
-    """T for so many samples: a power of two."""
-    return int(min(LONGEST_SEGMENT, 1 << max(samples // FEWEST_SEGMENTS, 1).bit_length() - 1))
-
-
-def coherent_power(x: Signal, s: Signal) -> CoherentPower:
-    """How much of the power of s goes with the references x (N, C), at lags up to about T/2.
-
-    For each frequency H = S_xx^-1 S_xs is fitted over the K segments, windowed and half
-    overlapping; |H X|^2 is the coherent power (Bendat and Piersol, Random Data, chapter 9). What
-    chance explains is subtracted segment by segment: loud segments count as what they are.
-    """
-    power, T = float(np.mean(squares(s))), segment_length(len(s))
-    if not x.any():
-        return CoherentPower(power, 0.0, 0.0, 0.0)
-    if T < 16 or not 0 < power < np.inf:
-        return CoherentPower(power, np.nan, np.inf, np.nan)
-    window, unit = np.hanning(T + 1)[:T], np.abs(x).max(axis=0)
-    X = _segments(x / np.where(unit > 0, unit, 1.0), window)  # (K, T, C)
-    S = _segments(s[:, None] / np.abs(s).max(), window)
-    R = np.einsum("ktc,ktb->tcb", X.conj(), X)
-    strength = np.trace(R, axis1=1, axis2=2).real
-    strong = strength > FAINT_FREQUENCY * strength.max()
-    unit_power = power / float(squares(S).sum())
-    X, S = X[:, strong], S[:, strong, 0]
-    P = np.linalg.pinv(R[strong], rcond=1e-10, hermitian=True)
-    H = np.einsum("tcb,ktb,kt->tc", P, X.conj(), S, optimize=True)
-    explained = np.einsum("ktc,tc->kt", X, H)
-    leverage = np.minimum(np.einsum("ktc,tcb,ktb->kt", X, P, X.conj(), optimize=True).real, 0.95)
-    # E|S - HX|^2 = (1 - leverage) |noise|^2, and a fit of noise explains leverage |noise|^2.
-    chance = (leverage / (1.0 - leverage) * squares(S - explained)).sum(axis=0)
-    mean = float(chance.sum())
-    error = float(np.sqrt(LEAKAGE_VARIANCE * np.sum(chance**2) / x.shape[1]))
-    total = float(squares(explained).sum())
-    # Chance has a gamma distribution; of a tone it is exponential. Wilson and Hilferty (1931)
-    # give its quantile from that of the normal distribution, 3.09 for one in a thousand.
-    spread = error / mean if mean > 0 else 0.0
-    highest = mean * (1 - spread**2 / 9 + 3.09 * spread / 3) ** 3
-    parts = total - mean, error, total - highest
-    return CoherentPower(power, *(unit_power * part for part in parts))
-
-
-def _segments(signals: Signal, window: Array) -> Signal:
-    """Spectra (K, T, C) of the segments; of real signals the positive frequencies."""
-    T = len(window)
-    cut = np.lib.stride_tricks.sliding_window_view(signals, T, axis=0)[:: T // 2]
-    transform = np.fft.fft if np.iscomplexobj(signals) else np.fft.rfft
-    return np.asarray(np.moveaxis(transform(cut * window, axis=-1), 1, 2))

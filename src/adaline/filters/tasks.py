@@ -16,24 +16,17 @@ x is what is filtered, d what is wanted, y = w^H x the output and e = d - y the 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from adaline.filters import signals
 from adaline.filters.filter import Filter
 from adaline.filters.lms import NLMS
 from adaline.filters.rls import RLS
-from adaline.filters.signals import (
-    Signal,
-    as_line,
-    as_lines,
-    as_pair,
-    ratio_db,
-    require_memory,
-    shifted,
-    squares,
-)
+from adaline.filters.signals import Signal
 from adaline.parameters import count, shown
 from adaline.results import Result
 
@@ -46,23 +39,16 @@ class TaskResult(Result):
 
     Attributes
     ----------
-    signal : ndarray
-        The result; the docstring of the task says which signal it is.
-    filter : Filter
-        As the last sample left it: `filter.process(x, d)` continues in real time.
-    y, e : ndarray
-        Output and error, e = d - y.
-    measures : mapping of str to float
-        Numbers over the second half of the samples, when the filter has converged.
     delay : int
         Samples by which `cancel_echo` and `cancel` delayed x before the filter, negative where they
         advanced it: `filter.process(x[n - delay], d[n])` continues. 0 elsewhere.
     """
 
-    signal: Signal
-    filter: Filter
-    y: Signal
-    e: Signal
+    signal: Signal  #: The result; the docstring of the task says which signal it is.
+    filter: Filter  #: As the last sample left it: `filter.process(x, d)` continues in real time.
+    y: Signal  #: The output.
+    e: Signal  #: The error, d - y.
+    #: Numbers over the second half of the samples, when the filter has converged.
     measures: Mapping[str, float] = field(default_factory=dict)
     delay: int = 0
 
@@ -75,12 +61,12 @@ class TaskResult(Result):
 
 def mean_power(signal: Signal) -> float:
     """Mean of |value|^2 over the second half, when the filter has converged."""
-    return float(np.mean(squares(signal[len(signal) // 2 :])))
+    return float(np.mean(signals.squares(signal[len(signal) // 2 :])))
 
 
 def gain_db(before: Signal, after: Signal) -> float:
     """The power of one signal over that of the other, in dB, over the second half."""
-    return float(ratio_db(mean_power(before), mean_power(after)))
+    return float(signals.ratio_db(mean_power(before), mean_power(after)))
 
 
 def choose_filter(
@@ -88,7 +74,6 @@ def choose_filter(
     taps: int | None,
     usual_taps: int | None,
     channels: int = 1,
-    *,
     eta: float = 0.5,
     forgetting: float = 0.999,
 ) -> Filter:
@@ -99,9 +84,7 @@ def choose_filter(
             raise ValueError("taps is missing; say how long the filter is, or give a filter.")
         return RLS(taps, forgetting) if channels * taps <= MAX_RLS_WEIGHTS else NLMS(taps, eta)
     if not isinstance(filter, Filter):
-        raise TypeError(
-            f"filter is {shown(filter)}; expected a filter object, such as NLMS(taps=64)."
-        )
+        raise TypeError(f"filter is {shown(filter)}; expected a filter, such as NLMS(taps=64).")
     if taps is not None and taps != filter.taps:
         raise ValueError(f"taps is {shown(taps)} and the filter has {filter.taps}; leave taps out.")
     return filter
@@ -112,13 +95,10 @@ def identify(x: Any, d: Any, taps: int | None = None, filter: Filter | None = No
 
     Parameters
     ----------
-    x : array-like of shape (N,) or (N, inputs)
-    d : array-like of shape (N,)
-    taps : int, optional
-        Length of the response; needed where no filter is given.
-    filter : Filter, optional
-        Any filter; it continues from its weights. If not given, RLS without forgetting up to 64
-        weights, else NLMS.
+    x, d : array-like of shape (N,) or (N, inputs), and (N,)
+    taps, filter : int, and Filter, optional
+        Length of the response, or a filter; by default RLS without forgetting up to 64 weights,
+        else NLMS.
 
     Returns
     -------
@@ -134,7 +114,7 @@ def identify(x: Any, d: Any, taps: int | None = None, filter: Filter | None = No
     >>> identify(x, np.convolve(x, [1.0, 0.5, -0.3])[:500], taps=3).signal.round(3)
     array([ 1. ,  0.5, -0.3])
     """
-    reference, desired = as_pair(x, "x", d, "d")
+    reference, desired = signals.as_pair(x, "x", d, "d")
     chosen = choose_filter(filter, taps, None, reference.shape[1], forgetting=1.0)
     y, e = chosen.process(reference, desired)
     measures = {"explained_db": gain_db(desired, e), "error_power": mean_power(e)}
@@ -150,18 +130,15 @@ def predict(
     ----------
     x : array-like of shape (N,)
     ahead : int, default=1
-    taps : int, optional
-        16 where no filter is given.
-    filter : Filter, optional
-        RLS up to 64 taps, else NLMS.
+    taps, filter : int, and Filter, optional
+        By default 16 taps; RLS up to 64 taps, else NLMS.
 
     Returns
     -------
     TaskResult
         `signal` has N + ahead values: signal[n] predicts x[n] from samples up to n - ahead, by
-        weights that have learned from samples up to n - 1; the last `ahead` values are the future.
-        `gain_db`: the power of x over that of the prediction's error. The filter continues with
-        `process(x[n - ahead], x[n])`.
+        weights that have learned from samples up to n - 1. `gain_db`: the power of x over that of
+        the prediction's error. The filter continues with `process(x[n - ahead], x[n])`.
 
     Examples
     --------
@@ -172,13 +149,14 @@ def predict(
     >>> bool(np.abs(future - np.sin(0.2 * np.arange(1000, 1005))).max() < 1e-3)
     True
     """
-    signal, ahead = as_line(x, "x"), count()("ahead", ahead)
-    require_memory({"ahead": ahead}, 4 * ahead)
+    signal, ahead = signals.as_line(x, "x"), count()("ahead", ahead)
+    signals.require_memory({"ahead": ahead}, 4 * ahead)
     chosen = choose_filter(filter, taps, 16)
-    past = np.concatenate([np.zeros(ahead, signal.dtype), signal])
-    y, e = chosen.process(past[: len(signal)], signal)
-    fixed = type(chosen).from_state(chosen.state())
+    y, e = chosen.process(signals.shifted(signal, ahead), signal)
+    fixed = deepcopy(chosen)
     fixed.adapting = False
+    # The last samples, or where the signal is shorter than `ahead`, zeros and the signal.
+    past = np.concatenate([np.zeros(ahead, signal.dtype), signal])
     beyond, _ = fixed.process(past[len(signal) :])
     return TaskResult(np.append(y, beyond), chosen, y, e, {"gain_db": gain_db(signal, e)})
 
@@ -195,10 +173,9 @@ def enhance_line(
     ----------
     x : array-like of shape (N,)
     delay : int, default=1
-    taps : int, optional
-        64 where no filter is given; more separate closer lines.
-    filter : Filter, optional
-        RLS up to 64 taps, else NLMS with a small step.
+    taps, filter : int, and Filter, optional
+        By default 64 taps (more separate closer lines); RLS up to 64 taps, else NLMS with a small
+        step.
 
     Returns
     -------
@@ -216,9 +193,9 @@ def enhance_line(
     >>> bool(np.mean((y - tone)[2500:] ** 2) < 0.1)
     True
     """
-    signal, delay = as_line(x, "x"), count()("delay", delay)
+    signal, delay = signals.as_line(x, "x"), count()("delay", delay)
     chosen = choose_filter(filter, taps, 64, eta=0.02)
-    y, e = chosen.process(shifted(signal, delay), signal)
+    y, e = chosen.process(signals.shifted(signal, delay), signal)
     power = mean_power(signal)
     return TaskResult(y, chosen, y, e, {"line_share": mean_power(y) / power if power else np.nan})
 
@@ -239,16 +216,14 @@ def equalise(
         What came out of the channel: x.
     training : array-like of shape (K,), K at most N - delay
         The first symbols that were sent; d(n) = training[n - delay].
-    taps : int, optional
-        16 where no filter is given.
+    taps, filter : int, and Filter, optional
+        By default 16 taps; RLS up to 64 weights, else NLMS.
     delay : int, optional
         Samples by which the answer may lag, so that echoes before the strongest one can be undone
         too; half of the taps if not given.
     alphabet : array-like, optional
         The symbols. With them, learning goes on after the training, from the symbol nearest to
         y(n); without, the filter stays as the training left it.
-    filter : Filter, optional
-        RLS up to 64 weights, else NLMS.
 
     Returns
     -------
@@ -267,32 +242,37 @@ def equalise(
     >>> bool((np.sign(result.signal) == sent[: len(result.signal)])[300:].all())
     True
     """
-    x, known = as_lines(received, "received"), as_line(training, "training")
-    symbols = known[:0] if alphabet is None else as_line(alphabet, "alphabet")
+    x, known = signals.as_lines(received, "received"), signals.as_line(training, "training")
+    symbols = known[:0] if alphabet is None else signals.as_line(alphabet, "alphabet")
     chosen = choose_filter(filter, taps, 16, x.shape[1], forgetting=0.995)
     delay = chosen.taps // 2 if delay is None else count(0)("delay", delay)
     stop = delay + len(known)
     if stop > len(x):
         raise ValueError(
-            f"training has {len(known)} symbols and received has {len(x)} samples; with a delay "
-            f"of {delay} they hold at most {max(0, len(x) - delay)}. Cut the training."
+            f"training has {len(known)} symbols, but with a delay of {delay} the {len(x)} samples "
+            f"of received hold at most {max(0, len(x) - delay)}. Cut the training."
         )
     x = x.astype(np.result_type(x, known, symbols))
     known = known.astype(x.dtype)
-    y, e = np.empty(len(x), x.dtype), np.full(len(x), np.nan, x.dtype)
-    adapting = chosen.adapting
+    e, adapting = np.full(len(x), np.nan, x.dtype), chosen.adapting
     try:
         chosen.adapting = False
-        y[:delay], _ = chosen.process(x[:delay])
+        before, _ = chosen.process(x[:delay])
         chosen.adapting = adapting
-        y[delay:stop], e[delay:stop] = chosen.process(x[delay:stop], known)
+        y, e[delay:stop] = chosen.process(x[delay:stop], known)
+        outputs = [before, y]
         if len(symbols):
-            _follow_decisions(chosen, x, symbols, y, e, stop)
+            padded = np.concatenate([np.zeros((chosen.taps - 1, x.shape[1]), x.dtype), x])
+            for n in range(stop, len(x)):
+                output = np.vdot(chosen.weights, padded[n : n + chosen.taps][::-1].T)
+                y, e[n : n + 1] = chosen.process(x[n : n + 1], _nearest(symbols, output[None]))
+                outputs.append(y)
         else:
             chosen.adapting = False
-            y[stop:], _ = chosen.process(x[stop:])
+            outputs.append(chosen.process(x[stop:])[0])
     finally:
         chosen.adapting = adapting
+    y = np.concatenate(outputs)
     measures = {"error_db": -gain_db(known, e[delay:stop])}
     if len(symbols):
         wrong = _nearest(symbols, y[delay:stop]) != _nearest(symbols, known)
@@ -303,13 +283,3 @@ def equalise(
 def _nearest(symbols: Signal, values: Signal) -> Signal:
     """For each value the symbol that is nearest."""
     return np.asarray(symbols[np.argmin(np.abs(values[:, None] - symbols), axis=1)])
-
-
-def _follow_decisions(
-    filter: Filter, x: Signal, symbols: Signal, y: Signal, e: Signal, start: int
-) -> None:
-    """Fill y and e from `start` on, where the symbol nearest to y is what is desired."""
-    padded = np.concatenate([np.zeros((filter.taps - 1, x.shape[1]), x.dtype), x])
-    for n in range(start, len(x)):
-        output = np.vdot(filter.weights, padded[n : n + filter.taps][::-1].T)
-        y[n], e[n] = filter.step(x[n], _nearest(symbols, output[None])[0])

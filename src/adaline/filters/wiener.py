@@ -9,46 +9,39 @@ The method says over which rows the mean runs; see `WienerFilter.from_signals`.
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
 from adaline.errors import IllConditionedWarning, RankDeficientWarning
 from adaline.filters.filter import Filter, Learns
 from adaline.filters.signals import Signal, as_numbers, as_pair, kind_of, require_memory
-from adaline.linalg import eigenvalues, levinson, solve_hermitian
+from adaline.linalg import eigenvalues, solve_hermitian, toeplitz
 from adaline.parameters import FLAG, NOT_NEGATIVE, count, words
 
 Method = Literal["prewindowed", "covariance", "autocorrelation"]
 MAX_CONDITION = 1e12  # beyond this fewer than four digits of the weights are sure
 INPUT_TOLERANCE = 1e-9  # relative: how far correlations given by hand may miss what they should be
+GRAM_ROWS = 4096  # rows of delay lines that are written out at a time; any round number
 
 
 class WienerFilter(Filter):
     """The filter with the least mean square error: w = R^-1 r, with R = E[x x^H], r = E[x conj(d)].
 
-    Lecture: the linear least-squares filter and the Wiener filter. Make it with `from_signals` or
-    `from_correlations`; then `process` filters blocks of any length with these weights. LMS and RLS
-    approach them on stationary signals.
+    Make it with `from_signals` or `from_correlations`; then `process` filters blocks of any length
+    with these weights. LMS and RLS approach them on stationary signals.
 
     Parameters
     ----------
     weights : array-like of shape (taps,) or (channels, taps)
         Fixed weights w; y(n) = w^H x(n).
     error : float, default=NaN
-        Their mean square error, where it is known.
+        Their mean square error J = E|d|^2 - r^H R^-1 r, where it is known.
     rank : int, optional
-        The rank of R they were computed with; all weights if not given.
+        The rank of R they were computed with: below channels × taps, the default, the weights are
+        the shortest of many that are equally good.
     dtype, on_nan
         As in LMS.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (taps,) or (channels, taps)
-    error : float
-        Least mean square error J = E|d|^2 - r^H R^-1 r; NaN where it is not known.
-    rank : int
-        Below channels × taps the weights are the shortest of many that are equally good.
 
     Examples
     --------
@@ -63,7 +56,6 @@ class WienerFilter(Filter):
     """
 
     _example: ClassVar = {"weights": [0.5, -0.2]}
-    _takes_rows: ClassVar = False
 
     def __init__(
         self,
@@ -74,14 +66,13 @@ class WienerFilter(Filter):
         dtype: Any = None,
         on_nan: str = "raise",
     ) -> None:
-        shape = as_numbers(weights, "weights").shape
-        if not shape or not shape[-1] or len(shape) > 2:
-            raise ValueError(f"weights have shape {shape}; expected (taps,) or (channels, taps).")
+        W = as_numbers(weights, "weights")
+        if not W.size or W.ndim not in (1, 2):
+            raise ValueError(f"weights have shape {W.shape}; expected (taps,) or (channels, taps).")
         unknown = isinstance(error, float | np.floating) and np.isnan(error)
         self.error = np.nan if unknown else float(NOT_NEGATIVE("error", error))
-        size = int(np.prod(shape))
-        self.rank = size if rank is None else count(0, size)("rank", rank)
-        super().__init__(shape[-1], weights=weights, dtype=dtype, on_nan=on_nan)
+        self.rank = W.size if rank is None else count(0, W.size)("rank", rank)
+        super().__init__(W.shape[-1], weights=weights, dtype=dtype, on_nan=on_nan)
         self._adapting = False
 
     @classmethod
@@ -100,8 +91,8 @@ class WienerFilter(Filter):
         method : {"prewindowed", "covariance", "autocorrelation"}, default="prewindowed"
             Which samples count. "prewindowed": all N, with zeros before the first, as `process`
             sees them; RLS without forgetting ends there. "covariance": only those from the taps-th
-            on, which see no zeros. "autocorrelation": zeros before and after; R is Toeplitz and
-            solved in taps^2 operations (Levinson).
+            on, which see no zeros. "autocorrelation": zeros before and after, so that R is
+            Toeplitz.
         **settings
             `dtype` and `on_nan` of the filter.
 
@@ -114,18 +105,20 @@ class WienerFilter(Filter):
         reference, desired = as_pair(x, "x", d, "d")
         taps = count()("taps", taps)
         require_memory({"taps": taps}, (reference.shape[1] * taps) ** 2)
-        # Powers of two, so that squares stay in range and nothing is rounded.
-        scale_x, scale_d = _unit(reference), _unit(desired)
+        # Powers of two near the largest samples: squares stay in range, and no bit is lost.
+        scale_x, scale_d = (
+            float(2.0 ** np.clip(np.frexp(np.abs(v).max())[1], -1000, 1000))
+            for v in (reference, desired)
+        )
         u = reference.astype(np.result_type(reference, np.float64)) / scale_x
         v = desired.astype(np.result_type(desired, np.float64)) / scale_d
-        means = correlate(u, v, taps, method)
-        w, rank = _solve(means.R, means.r)
+        R, r, power, rows = correlate(u, v, taps, method)
+        w, rank = _solve(R, r)
         W = w.reshape(u.shape[1], taps)
-        if method == "autocorrelation":
-            error = max(0.0, means.power - float(np.vdot(means.r, w).real))
-        else:
-            rest = (v - _convolve(np.pad(u.T, [(0, 0), (taps - 1, 0)]), W))[-means.rows :]
-            error = float(np.vdot(rest, rest).real) / means.rows
+        error = max(0.0, power - float(np.vdot(r, w).real))
+        if method != "autocorrelation":  # those of the rows themselves, which lose fewer digits
+            left = (v - _convolve(np.pad(u.T, [(0, 0), (taps - 1, 0)]), W))[-rows:]
+            error = float(np.vdot(left, left).real) / rows
         with np.errstate(over="ignore", under="ignore"):
             W = (W * (scale_d / scale_x)).astype(kind_of(reference, desired))
             return cls(W, float(np.float64(error) * scale_d * scale_d), rank, **settings)
@@ -149,19 +142,17 @@ class WienerFilter(Filter):
         matrix, vector = as_numbers(R, "R"), as_numbers(r, "r")
         kind = kind_of(matrix, vector)
         double = np.result_type(kind, np.float64)
-        matrix, vector = matrix.astype(double), vector.astype(double)
+        matrix, flat = matrix.astype(double), vector.astype(double).ravel()
         _check_correlations(matrix, vector)
-        flat = vector.ravel()
         w, rank = _solve(matrix, flat)
         if rank < len(w):
             _check_semidefinite(whole_matrix(matrix), flat, w)
-        error = np.nan
+        error, explained = np.nan, float(np.vdot(flat, w).real)
         if power is not None:
-            power = float(NOT_NEGATIVE("power", power))
-            explained = float(np.vdot(flat, w).real)
-            if not power >= explained * (1 - INPUT_TOLERANCE):
+            error = float(NOT_NEGATIVE("power", power)) - explained
+            if not error >= -INPUT_TOLERANCE * explained:
                 raise ValueError(f"power is {power!r}, less than r^H R^-1 r = {explained:.6g}.")
-            error = max(0.0, power - explained)
+            error = max(0.0, error)
         return cls(w.reshape(vector.shape).astype(kind), error, rank, **settings)
 
     @property
@@ -179,78 +170,48 @@ class WienerFilter(Filter):
         given = {name: common[name] for name in ("weights", "dtype", "on_nan")}
         return {"error": self.error, "rank": self.rank} | given
 
-    def _adapt(self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal) -> int:
+    def _adapt(self, line: Signal, d: Signal, learns: Learns, y: Signal) -> int:
         with np.errstate(over="ignore", invalid="ignore"):
             y[:] = _convolve(line, self._get_weights())
         return len(d)
 
 
-class Correlations(NamedTuple):
-    """Second-order statistics: R whole or, where it is Toeplitz, its first column."""
+def correlate(x: Signal, d: Signal, taps: int, method: Method) -> tuple[Signal, Signal, float, int]:
+    """R, r, the mean power of d, and the number of rows, of x (N, C) and d (N,).
 
-    R: Signal
-    r: Signal
-    power: float
-    rows: int
-
-    def matrix(self) -> Signal:
-        """R whole."""
-        return whole_matrix(self.R)
-
-
-def correlate(x: Signal, d: Signal, taps: int, method: Method) -> Correlations:
-    """Correlations of x (N, C) and d (N,), in double precision, without the data matrix."""
+    R is a matrix, or its first column where it is Toeplitz.
+    """
     words(*get_args(Method))("method", method)
     N, C = x.shape
     before = taps - 1 if method != "covariance" else 0
     after = taps - 1 if method == "autocorrelation" else 0
-    dtype = np.result_type(x, d, np.float64)
-    z = np.pad(x.T.astype(dtype), [(0, 0), (before, after)])  # one line a channel
-    wanted = np.pad(d.astype(dtype), (before, after))[taps - 1 :]
-    rows = len(wanted)
+    rows = N + before - taps + 1
     if rows < 1:
         raise ValueError(
             f"{N} samples hold none of {taps} taps without zeros; use method='prewindowed'."
         )
-    mean = rows - after
-    r = [np.vdot(wanted, z[c, taps - 1 - i :][:rows]) for c in range(C) for i in range(taps)]
+    dtype = np.result_type(x, d, np.float64)
+    z = np.pad(x.T.astype(dtype), [(0, 0), (before, after)])  # one line a channel
+    wanted = np.pad(d.astype(dtype), (before, after))[taps - 1 :]
+    n = len(wanted)
+    r = [np.vdot(wanted, z[c, taps - 1 - i :][:n]) for c in range(C) for i in range(taps)]
     if method == "autocorrelation" and C == 1:
         R = np.array([np.vdot(z[0, i:], z[0, : z.shape[1] - i]) for i in range(taps)])
     else:
-        R = _gram(z, taps, rows)
-    return Correlations(R / mean, np.array(r) / mean, np.vdot(wanted, wanted).real / mean, mean)
+        R = _gram(z, taps, n)
+    return R / rows, np.array(r) / rows, np.vdot(wanted, wanted).real / rows, rows
 
 
 def _gram(z: Signal, taps: int, rows: int) -> Signal:
     """The sum of u u^H over rows u = (z_c(n - i)) that lie wholly inside the lines z (C, L)."""
     C = len(z)
-    if rows <= taps:  # fewer rows than taps: the data matrix is smaller than R
-        windows = np.lib.stride_tricks.sliding_window_view(z, taps, axis=1)[:, :, ::-1]
-        U = windows.transpose(1, 0, 2).reshape(rows, C * taps)
-        return np.asarray(U.T @ U.conj())
-    R = np.zeros((C, taps, C, taps), dtype=z.dtype)
-    for a in range(C):
-        for b in range(C):
-            for lag in range(taps):
-                j = np.arange(taps - lag)
-                sums = _sum_products(z[a], z[b], lag, taps, rows)
-                R[a, j + lag, b, j], R[b, j, a, j + lag] = sums, sums.conj()
-    return R.reshape(C * taps, C * taps)
-
-
-def _sum_products(p: Signal, q: Signal, lag: int, taps: int, rows: int) -> Signal:
-    """Sums of p(n - lag - j) conj q(n - j) over the rows n, for j = 0 .. taps-1-lag.
-
-    From one j to the next one product enters the sum and one leaves. The sums are made by additions
-    only: a subtraction would keep the rounding error of a loud sample for good.
-    """
-    m = taps - lag
-    # Products start at n - j = lag, the earliest, for j = m - 1; n - j = taps - 1 + rows ends them.
-    sums = np.full(m, np.vdot(q[taps - 1 : lag + rows], p[m - 1 : rows]))
-    sums[1:] += np.cumsum((p[: m - 1] * q[lag : taps - 1].conj())[::-1])
-    late = p[rows : rows + m - 1] * q[lag + rows : lag + rows + m - 1].conj()
-    sums[:-1] += np.cumsum(late)[::-1]
-    return sums
+    windows = np.lib.stride_tricks.sliding_window_view(z, taps, axis=1)[:, :, ::-1]
+    R = np.zeros((C * taps, C * taps), dtype=z.dtype)
+    # By additions only: to update a sum from tap to tap would keep the rounding of a loud sample.
+    for first in range(0, rows, GRAM_ROWS):
+        U = windows[:, first : first + GRAM_ROWS].transpose(1, 0, 2).reshape(-1, C * taps)
+        R += U.T @ U.conj()
+    return R
 
 
 def _convolve(x: Signal, W: Signal) -> Signal:
@@ -258,49 +219,36 @@ def _convolve(x: Signal, W: Signal) -> Signal:
     return np.asarray(sum(np.convolve(u, w.conj(), "valid") for u, w in zip(x, W, strict=True)))
 
 
-def _unit(signal: Signal) -> float:
-    """A power of two near the largest sample."""
-    top = float(np.abs(signal).max(initial=0.0))
-    return float(2.0 ** np.clip(np.frexp(top)[1], -1000, 1000)) if top else 1.0
-
-
 def whole_matrix(R: Signal) -> Signal:
     """R, also where its first column is given."""
-    if R.ndim == 2:
-        return R
-    lag = np.subtract.outer(np.arange(len(R)), np.arange(len(R)))
-    return np.asarray(np.where(lag < 0, R[abs(lag)].conj(), R[abs(lag)]))
+    return R if R.ndim == 2 else np.asarray(toeplitz(R))
 
 
 def _solve(R: Signal, r: Signal) -> tuple[Signal, int]:
     """w with R w = r, and the rank of R, with a warning where digits or directions are missing."""
-    w = levinson(R, r) if R.ndim == 1 and R[0] else None
-    if w is not None:
-        return w, len(r)
     w, rank, condition = solve_hermitian(whole_matrix(R), r)
     if rank < len(r):
-        message = (
+        message: Warning = RankDeficientWarning(
             f"R has rank {rank} of {len(r)}: the input does not excite all taps (silence, a "
             "constant, or few sinusoids). The weights are the shortest of those that are equally "
             "good for this input, and may be wrong for a richer one."
         )
-        warnings.warn(message, RankDeficientWarning, stacklevel=3)
+        warnings.warn(message, stacklevel=3)
     elif condition > MAX_CONDITION:
-        message = (
+        message = IllConditionedWarning(
             f"R has condition number {condition:.1g}: the input hardly excites some directions of "
             "the weights, which are uncertain there; the error is hardly affected."
         )
-        warnings.warn(message, IllConditionedWarning, stacklevel=3)
+        warnings.warn(message, stacklevel=3)
     return w, rank
 
 
 def _check_correlations(R: Signal, r: Signal) -> None:
-    if r.ndim not in (1, 2) or not r.size:
-        raise ValueError(f"r has shape {r.shape}; expected (taps,) or (channels, taps).")
-    if R.shape not in ((r.size,), (r.size, r.size)) or (R.ndim == 1 and r.ndim == 2 and len(r) > 1):
+    fits = r.ndim in (1, 2) and r.size and R.shape in ((r.size,), (r.size, r.size))
+    if not fits or (R.ndim == 1 and r.ndim == 2 and len(r) > 1):
         raise ValueError(
-            f"R has shape {R.shape} and r {r.shape}; expected R of shape ({r.size}, {r.size}), or "
-            "of one channel its first column."
+            f"R has shape {R.shape} and r has shape {r.shape}; expected r (taps,) or (channels, "
+            "taps), and R square with as many rows, or of one channel its first column."
         )
     if not np.isfinite(R).all() or not np.isfinite(r).all():
         raise ValueError("R or r holds NaN or infinite numbers.")

@@ -3,11 +3,13 @@
 Called by procedures/sequential/; tests compare with a loop in plain Python. The constants are
 justified in docs/adr/0011. Rows, Y, omega, order and s are those of kernels/sequential.py.
 
-W (K, p + 1) holds the weights, the bias last; aside (K, p + 1) what W has more than its late
-average, times late_weight. features (p + 1,) are records, FEATURE of the procedure: the gain is one
-over the mean square of the nonzero values, divided the more, the more of them were learned; count
-and squares are the number and the sum of squares of these values; then come their mean, centre, the
-sum of squares about it, scatter, and the origin.
+now (p + 1, K + 1) holds the weights of a feature, the bias last, and its gain, as long as that is
+all that a value must know: it is 0 of features whose first values are not over, or that have an
+origin. So a nonzero of a CSR row asks for one place in memory. aside (p + 1, K) is what weights
+have more than their late average, times late_weight. features (p + 1,) are records, FEATURE of the
+procedure: the gain is one over the mean square of the nonzero values, divided the more, the more
+of them were learned; count and squares are the number and the sum of squares of these values; then
+come their mean, centre, the sum of squares about it, scatter, and the origin.
 
 A column far from zero, a year or a temperature in kelvin, is nearly a copy of the bias: the two
 would be learned as slowly as their difference is small. So a feature that was never zero and whose
@@ -88,7 +90,7 @@ def measure(f, x, rows, fall):
 
 
 @kernel
-def change_unit(f, x, j, s, W, aside):
+def change_unit(f, x, j, s, now, aside):
     """Feature j has an origin, and its next value x ends that, being zero, or is far BEYOND it.
 
     Weights of a column that hardly varies, as of a sensor at rest, may be large; the first value
@@ -105,18 +107,17 @@ def change_unit(f, x, j, s, W, aside):
     ratio = square / sum_of_squares(f)
     f.gain *= ratio
     if is_far and s.given == 0.0:
-        for k in range(W.shape[0]):
-            W[k, -1] += (1.0 - ratio) * W[k, j] * f.centre
-            W[k, j] *= ratio
-            aside[k, -1] += (1.0 - ratio) * aside[k, j] * f.centre
-            aside[k, j] *= ratio
+        for table in (now, aside):
+            for k in range(aside.shape[1]):
+                table[-1, k] += (1.0 - ratio) * table[j, k] * f.centre
+                table[j, k] *= ratio
 
 
 @kernel
-def meet(f, x, j, is_measured, rows, fall, late, s, W, aside):
+def meet(f, x, j, is_measured, rows, fall, late, s, now, aside):
     """Feature j has the nonzero value x: returns x^2 in its units, if it is measured."""
     if f.origin != 0.0 and (x - f.origin) * (x - f.origin) * f.gain > BEYOND:
-        change_unit(f, x, j, s, W, aside)
+        change_unit(f, x, j, s, now, aside)
     if not (is_measured or f.count < FIRST_VALUES):
         return 0.0
     had_origin, gain = f.origin != 0.0, f.gain
@@ -124,17 +125,18 @@ def meet(f, x, j, is_measured, rows, fall, late, s, W, aside):
     s.centred += int(f.origin != 0.0) - int(had_origin)
     if s.given == 0.0 and 1.0 < f.count < FIRST_VALUES + 1.0:
         # As if the gain had been this from the beginning.
-        for k in range(W.shape[0]):
-            w = W[k, j]
-            W[k, j] = w * (f.gain / gain)
-            aside[k, j] += late * (W[k, j] - w)
+        for k in range(aside.shape[1]):
+            w = now[j, k]
+            now[j, k] = w * (f.gain / gain)
+            if late > 0.0:
+                aside[j, k] += late * (now[j, k] - w)
     return square
 
 
 @kernel
-def end_origins(data, indices, lo, hi, s, W, aside, features):
+def end_origins(data, indices, lo, hi, s, now, aside, features):
     """Features that are zero in this row, named in it or not, have no origin from now on."""
-    for j in range(W.shape[1] - 1):
+    for j in range(now.shape[0] - 1):
         if features[j].origin != 0.0:
             x = data[lo + j] if indices is None else 0.0
             if indices is not None:
@@ -142,7 +144,7 @@ def end_origins(data, indices, lo, hi, s, W, aside, features):
                     if indices[q] == j:
                         x = data[q]
             if x * x <= ZERO:
-                change_unit(features[j], 0.0, j, s, W, aside)
+                change_unit(features[j], 0.0, j, s, now, aside)
 
 
 @kernel
@@ -181,10 +183,10 @@ def slopes(criterion, targets, Y, i, v):
 
 
 @kernel
-def learn(data, indices, starts, order, Y, omega, s, W, aside, features):
+def learn(data, indices, starts, order, Y, omega, s, now, aside, features):
     """K neurons of any criterion but the perceptron's. NaN, infinities and numbers whose squares
     are infinite make s.inputs NaN."""
-    K, p = W.shape[0], W.shape[1] - 1
+    p, K = now.shape[0] - 1, now.shape[1] - 1
     v, c, bias = np.empty(K), np.empty(p), features[p]
     inputs = s.inputs / max(s.measured, 1.0)  # mean of x'x in units of the features
     for i in order:
@@ -192,6 +194,7 @@ def learn(data, indices, starts, order, Y, omega, s, W, aside, features):
         if weight == 0.0:
             continue
         lo, hi = (i * p, i * p + p) if indices is None else (starts[i], starts[i + 1])
+        x, columns = data[lo:hi], None if indices is None else indices[lo:hi]
         n, late = s.seen, late_weight(s.seen, p)
         is_measured = n < FIRST_ROWS or int(n) % EVERY_ROW == 0
         rows = fall = 0.0
@@ -202,24 +205,29 @@ def learn(data, indices, starts, order, Y, omega, s, W, aside, features):
             bias.gain = s.bias / (1.0 + age)
             s.measured += 1.0
             fall, rows = age / s.measured, s.measured * s.bias
-        z, lift, squares, centred = bias.gain, bias.gain, s.bias, 0.0
-        for q in range(hi - lo):
-            x, j = data[lo + q], q if indices is None else indices[lo + q]
-            f, from_origin = features[j], x
-            if x * x > ZERO:
-                if is_measured or f.count < FIRST_VALUES or f.origin != 0.0:
-                    squares += meet(f, x, j, is_measured, rows, fall, late, s, W, aside)
+        z, lift, squares, centred, first = bias.gain, bias.gain, s.bias, 0.0, 0.0
+        for q in range(x.shape[0]):
+            j = np.uintp(q if columns is None else columns[q])
+            gain, from_origin = now[j, K], x[q]
+            if is_measured or gain == 0.0:
+                f = features[j]
+                if x[q] * x[q] > ZERO:
+                    squares += meet(f, x[q], j, is_measured, rows, fall, late, s, now, aside)
                     centred += f.origin != 0.0
-                from_origin = x - f.origin
-                lift -= f.origin * (from_origin * f.gain)
-            c[q] = from_origin * f.gain
+                    from_origin = x[q] - f.origin
+                    lift -= f.origin * (from_origin * f.gain)
+                gain = f.gain
+                now[j, K] = gain if f.count > FIRST_VALUES and f.origin == 0.0 else 0.0
+            c[q] = from_origin * gain
             z += from_origin * c[q]
+            first += now[j, 0] * x[q]
         if centred != s.centred:
-            end_origins(data, indices, lo, hi, s, W, aside, features)
-        for k in range(K):
-            u = W[k, p]
-            for q in range(hi - lo):
-                u += W[k, q if indices is None else indices[lo + q]] * data[lo + q]
+            end_origins(data, indices, lo, hi, s, now, aside, features)
+        v[0] = first + now[p, 0]
+        for k in range(1, K):
+            u = now[p, k]
+            for q in range(x.shape[0]):
+                u += now[np.uintp(q if columns is None else columns[q]), k] * x[q]
             v[k] = u
         s.seen += 1.0
         s.inputs += 0.0 * z
@@ -237,11 +245,11 @@ def learn(data, indices, starts, order, Y, omega, s, W, aside, features):
             d = eta * v[k]
             if d != 0.0:
                 moved += 1.0
-                W[k, p] += d * lift
-                aside[k, p] += late * (d * lift)
-                for q in range(hi - lo):
-                    j = q if indices is None else indices[lo + q]
-                    W[k, j] += d * c[q]
+                now[p, k] += d * lift
+                aside[p, k] += late * (d * lift)
+                for q in range(x.shape[0]):
+                    j = np.uintp(q if columns is None else columns[q])
+                    now[j, k] += d * c[q]
                     if late > 0.0:
-                        aside[k, j] += late * (d * c[q])
+                        aside[j, k] += late * (d * c[q])
         s.corrections += 1.0 if s.criterion == SOFTMAX else moved

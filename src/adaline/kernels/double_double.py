@@ -1,10 +1,10 @@
-"""Residuals, gradients and powers with twice the digits of float64.
+"""Residuals, gradients and powers with twice the digits of float64, and sums by class.
 
 A number is high + low, |low| <= ulp(high) / 2, about 32 digits: `two_sum` and `two_product` return
 a rounded result together with its exact rounding error (Dekker 1971; Ogita, Rump & Oishi 2005).
 
-Called by `sums.rows`, `procedures.least_squares` and the polynomial learner. Compiled without
-fastmath: the order of operations is the method.
+Called by `sums`, `procedures.least_squares` and the polynomial learner. Compiled without fastmath:
+the order of operations is the method.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from adaline.jit import fma, kernel
 
 LANES = 32  # rows worked on together: whole vector registers, and their sums stay in cache
+MAX_GROUPS = 64  # groups of LANES rows in a block, whose tails are added in float64
 
 
 @kernel
@@ -32,64 +33,83 @@ def two_product(a, b):
 
 
 @kernel
-def gradients(columns, low_columns, Y, omega, theta, theta_low, g, g_low, squares):
-    """Add a block of rows to the sums of omega x r and of omega r^2, where r = y - x'theta.
+def add_gradients(X, X_low, scale, Y, omega, theta, theta_low, columns, g, g_low, squares):
+    """Add sums over a block of rows of omega (x, 1) r to g + g_low, and of omega r^2 to squares.
 
-    columns (q, m) hold x of m rows, a multiple of LANES, with a column of ones for the bias among
-    them; low_columns (q, m) or (0, m) what rounding left of them; Y (k, m) the targets, omega (m,)
-    the weights; theta + theta_low are (k, q). Every row of a group of LANES adds to sums of its
-    own, g + g_low (k, q, LANES) and squares (k, LANES), so that loops over LANES are vectorised.
-    The bits of a target's sums do not depend on the others.
+    r = y - (x, 1)'(theta + theta_low), where x is a row of (X + X_low) scale. X_low (m, p) and
+    omega (m,) may be empty; Y (k, m), theta, g (k, p + 1), squares (k,). A target's bits do not
+    depend on the others. LANES rows in a row add to sums of their own, so that loops over lanes are
+    vectorised; `columns` (groups, p + 1 or 2p + 1, LANES) is where they are transposed to. Tails
+    are renormalised once a block, so that errors grow as the square of the number of groups.
     """
-    high, low = np.empty(LANES), np.empty(LANES)
+    (m, p), zero = X.shape, 0.0
+    groups = (m + LANES - 1) // LANES
+    q, lows = p + 1, X_low.shape[1]
+    columns[:groups] = 0.0  # rows of zeros fill the last group, and add nothing
+    for i in range(m):
+        tile, lane = columns[i // LANES], i % LANES
+        for j in range(p):
+            tile[j, lane] = X[i, j] * scale[j]
+        tile[p, lane] = 1.0
+        for j in range(lows):
+            tile[q + j, lane] = X_low[i, j] * scale[j]
+    high, low, weight = np.empty(LANES), np.empty(LANES), np.ones(LANES)
+    s, s_low, s_squares = np.empty((q, LANES)), np.empty((q, LANES)), np.empty(LANES)
     for t in range(theta.shape[0]):
-        for c in range(0, columns.shape[1], LANES):
-            for i in range(LANES):
-                high[i] = Y[t, c + i]
-                low[i] = 0.0
-            for j in range(columns.shape[0]):
+        s[:], s_low[:], s_squares[:] = zero, zero, zero
+        for c in range(groups):
+            tile, first = columns[c], c * LANES
+            for i in range(min(LANES, m - first)):
+                high[i] = Y[t, first + i]
+                if omega.shape[0] > 0:
+                    weight[i] = omega[first + i]
+            for i in range(m - first, LANES):
+                high[i] = 0.0
+            low[:] = 0.0
+            for j in range(q):
                 w, w_low = -theta[t, j], -theta_low[t, j]
                 for i in range(LANES):
-                    x = columns[j, c + i]
+                    x = tile[j, i]
                     product, error = two_product(x, w)
                     total, carry = two_sum(high[i], product)
                     high[i] = total
                     low[i] += carry + fma(x, w_low, error)
-            for j in range(low_columns.shape[0]):
+            for j in range(lows):
                 for i in range(LANES):
-                    low[i] -= low_columns[j, c + i] * theta[t, j]
+                    low[i] -= tile[q + j, i] * theta[t, j]
             for i in range(LANES):
                 total = high[i] + low[i]
                 low[i] -= total - high[i]
-                squares[t, i] += total * total * omega[c + i]
-                product, error = two_product(total, omega[c + i])
-                error = fma(low[i], omega[c + i], error)
+                s_squares[i] += total * total * weight[i]
+                product, error = two_product(total, weight[i])
+                error = fma(low[i], weight[i], error)
                 high[i] = product + error
                 low[i] = error - (high[i] - product)
-            for j in range(columns.shape[0]):
+            for j in range(q):
                 for i in range(LANES):
-                    x = columns[j, c + i]
+                    x = tile[j, i]
                     product, error = two_product(x, high[i])
-                    total, carry = two_sum(g[t, j, i], product)
-                    tail = g_low[t, j, i] + (carry + fma(x, low[i], error))
-                    # Renormalise each time: over 10^6 rows errors of the tail would add up.
-                    g[t, j, i] = total + tail
-                    g_low[t, j, i] = tail - (g[t, j, i] - total)
-            for j in range(low_columns.shape[0]):
+                    total, carry = two_sum(s[j, i], product)
+                    s[j, i] = total
+                    s_low[j, i] += carry + fma(x, low[i], error)
+            for j in range(lows):
                 for i in range(LANES):
-                    g_low[t, j, i] += low_columns[j, c + i] * high[i]
-
-
-@kernel
-def add_lanes(g, g_low, sums, sums_low):
-    """Add the lanes of g + g_low (k, q, LANES) to sums + sums_low (k, q)."""
-    for t in range(g.shape[0]):
-        for i in range(LANES):
-            for j in range(g.shape[1]):
-                total, carry = two_sum(sums[t, j], g[t, j, i])
-                tail = sums_low[t, j] + (carry + g_low[t, j, i])
-                sums[t, j] = total + tail
-                sums_low[t, j] = tail - (sums[t, j] - total)
+                    s_low[j, i] += tile[q + j, i] * high[i]
+        squares[t] += s_squares.sum()
+        half = LANES // 2
+        while half > 0:
+            for j in range(q):
+                for i in range(half):
+                    total, carry = two_sum(s[j, i], s[j, i + half])
+                    tail = carry + (s_low[j, i] + s_low[j, i + half])
+                    s[j, i] = total + tail
+                    s_low[j, i] = tail - (s[j, i] - total)
+            half //= 2
+        for j in range(q):
+            total, carry = two_sum(g[t, j], s[j, 0])
+            tail = g_low[t, j] + (carry + s_low[j, 0])
+            g[t, j] = total + tail
+            g_low[t, j] = tail - (g[t, j] - total)
 
 
 @kernel
@@ -141,3 +161,19 @@ def values(X, X_low, w, w_low, b, b_low):
             low += carry + fma(X[i, j], w_low[j], error) + X_low[i, j] * w[j]
         v[i] = high + low
     return v
+
+
+@kernel
+def add_centred(X, codes, places, root, scale, shift, T, sums, squares):
+    """T[places[i]] = r t, sums[k] += r^2 t and squares[k] += (r t)^2, both (K, p).
+
+    t = scale x - shift_k, k = codes[i], r = sqrt(omega_i), or 1 where root is empty.
+    """
+    for i in range(X.shape[0]):
+        k, place = codes[i], places[i]
+        r = root[i] if root.shape[0] > 0 else 1.0
+        for j in range(X.shape[1]):
+            t = (X[i, j] * scale[j] - shift[k, j]) * r
+            T[place, j] = t
+            sums[k, j] += t * r
+            squares[k, j] += t * t

@@ -1,10 +1,8 @@
-"""Convex hulls: the corral of Wolfe's algorithm, and steps that bring two hulls nearer.
+"""The corral of Wolfe's algorithm for the nearest point of a convex hull.
 
-Called by procedures/nearest_point.py and procedures/max_margin.py.
-
-Legend of the corral: vertices V (m, q - 1), kept with a factorisation [s 1; V'] = Q R. Q (q, most)
-has orthonormal columns, R (most, most) is upper triangular, and m columns of both are in use.
-Functions change their arguments in place.
+Called by procedures/nearest_point.py. Legend: vertices V (m, q - 1), kept with a factorisation
+[s 1; V'] = Q R. Q (q, most) has orthonormal columns, R (most, most) is upper triangular, and m
+columns of both are in use. Functions change their arguments in place.
 """
 
 from __future__ import annotations
@@ -125,14 +123,15 @@ def level_step(Q, R, m, h, excess):
 
 
 @kernel
-def correct(Q, R, V, m, u, z, level, low, u_new, low_new, h, z_new, z_low):
+def correct(Q, R, V, m, z, level, u, weights_room, points_room):
     """Correct u, and z = V'u with it, until rounding alone keeps the v_i'z apart.
 
     R may be ill-conditioned, but each correction gains the digits that it still has: u is held as
     u + low, so that a z much shorter than the vertices is right to its own digits. Where the v_i'z
-    are no farther apart than level z'z, nothing is corrected. The last six are room to work in.
+    are no farther apart than level z'z, nothing is corrected. Both rooms are overwritten.
     """
-    apart = np.inf
+    low, u_new, low_new, h = weights_room[1], weights_room[2], weights_room[3], weights_room[4]
+    z_new, z_low, apart = points_room[0], points_room[1], np.inf
     for i in range(m):
         u_new[i], low_new[i] = u[i], 0.0
     for _ in range(CORRECTIONS + 1):
@@ -163,12 +162,13 @@ def correct(Q, R, V, m, u, z, level, low, u_new, low_new, h, z_new, z_low):
 
 
 @kernel
-def settle(Q, R, V, weights, names, m, z, level, u, low, u_new, low_new, h, z_new, z_low):
+def settle(Q, R, V, weights, names, m, z, level, weights_room, points_room):
     """Move to the nearest point z of the corral's affine hull, without vertices in the way.
 
     |V'u|^2 with 1'u = 1 is least where (V V' + s^2 1 1') u is constant: u = c R^-1 Q'e_1. Returns
     how many vertices are left.
     """
+    u = weights_room[0]
     while True:
         for i in range(m):
             u[i] = Q[0, i]
@@ -178,7 +178,7 @@ def settle(Q, R, V, weights, names, m, z, level, u, low, u_new, low_new, h, z_ne
             total += u[i]
         for i in range(m):
             u[i] /= total
-        correct(Q, R, V, m, u, z, level, low, u_new, low_new, h, z_new, z_low)
+        correct(Q, R, V, m, z, level, u, weights_room, points_room)
         k, step = m, np.inf
         for i in range(m):
             if u[i] <= 0.0:
@@ -205,47 +205,3 @@ def settle(Q, R, V, weights, names, m, z, level, u, low, u_new, low_new, h, z_ne
         if total > 0.0:
             for i in range(m):
                 weights[i] /= total
-
-
-@kernel
-def approach(G, t, weights, h, tol, most):
-    """Bring two hulls nearer by steps that move weight from one row to another of its class.
-
-    G (n, n) inner products of the rows; t -1 or +1, or all +1 for one hull and the origin; weights
-    (n,) convex for each class; h_i = t_i x_i'z with z = sum_i t_i weight_i x_i. The class that is
-    farther from its minimum makes the step (Mitchell, Demyanov and Malozemov). Ends where
-    z'z - min z'v <= tol z'z for the vertices v; returns the number of steps, at most `most`.
-    """
-    n = h.shape[0]
-    for step in range(most):
-        square, below, apart, i = 0.0, 0.0, -1.0, 0
-        for side in (1.0, -1.0):
-            low, high, lowest = np.inf, -np.inf, -1
-            for k in range(n):
-                if t[k] == side:
-                    square += weights[k] * h[k]
-                    if h[k] < low:
-                        low, lowest = h[k], k
-                    if weights[k] > 0.0 and h[k] > high:
-                        high = h[k]
-            if lowest >= 0:
-                below += low
-                if high - low > apart:
-                    apart, i = high - low, lowest
-        if square - below <= tol * square:
-            return step
-        gain, move, j = 0.0, 0.0, -1  # from row j, from which a step to i shortens z most
-        for k in range(n):
-            fall = h[k] - h[i]
-            if t[k] == t[i] and weights[k] > 0.0 and fall > 0.0:
-                curvature = G[i, i] + G[k, k] - 2.0 * G[i, k]
-                length = fall / curvature if curvature > 0.0 else np.inf
-                if fall * length > gain:
-                    gain, move, j = fall * length, min(length, weights[k]), k
-        if j < 0:
-            return step
-        weights[j] -= move
-        weights[i] += move
-        for k in range(n):
-            h[k] += t[k] * t[i] * move * (G[i, k] - G[j, k])
-    return most

@@ -19,19 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from adaline.jit import kernel, sum_kernel
-from adaline.kernels.codes import (
-    ABSOLUTE,
-    AVERAGE,
-    MACHINE,
-    NUMBERS,
-    OVER_K,
-    PERCEPTRON,
-    POCKET,
-    SEARCH_THEN_CONVERGE,
-    SIGNS,
-    SQUARED_LOGISTIC,
-    TANH,
-)
+from adaline.kernels import codes
 
 
 @sum_kernel
@@ -44,7 +32,7 @@ def dot(data, indices, lo, hi, w):
     else:
         columns = indices[lo:hi]
         for j in range(x.shape[0]):
-            s += w[columns[j]] * x[j]
+            s += w[np.uintp(columns[j])] * x[j]  # signed, numba would ask whether it is negative
     return s
 
 
@@ -58,30 +46,30 @@ def add(data, indices, lo, hi, d, w):
     else:
         columns = indices[lo:hi]
         for j in range(x.shape[0]):
-            w[columns[j]] += d * x[j]
+            w[np.uintp(columns[j])] += d * x[j]
 
 
 @kernel
 def target(targets, Y, i, K, k):
     """What neuron k should answer to sample i."""
-    if targets == NUMBERS:
+    if targets == codes.NUMBERS:
         return Y[i, k]
     own = Y[i, 0] == 1.0 if K == 1 else Y[i, 0] == k
-    low = -1.0 if targets == SIGNS else 0.0
+    low = -1.0 if targets == codes.SIGNS else 0.0
     return 1.0 if own else low
 
 
 @kernel
 def slope_and_loss(criterion, t, v):
     """g = -dE/dv and E: -t v on errors for the perceptron, else (t - phi(v))^2 / 2."""
-    if criterion == PERCEPTRON:
+    if criterion == codes.PERCEPTRON:
         # A tie counts as an error: at w = 0 every sample is a tie, and learning must start.
         return (t, -t * v) if t * v <= 0.0 else (0.0, 0.0)
     y, slope = v, 1.0
-    if criterion == TANH:
+    if criterion == codes.TANH:
         y = np.tanh(v)
         slope = 1.0 - y * y
-    elif criterion == SQUARED_LOGISTIC:
+    elif criterion == codes.SQUARED_LOGISTIC:
         y = 1.0 / (1.0 + np.exp(-v))
         slope = y * (1.0 - y)
     return (t - y) * slope, 0.5 * (t - y) * (t - y)
@@ -90,9 +78,9 @@ def slope_and_loss(criterion, t, v):
 @kernel
 def rate(kind, eta, tau, n):
     """eta(n) after n samples."""
-    if kind == OVER_K:
+    if kind == codes.OVER_K:
         return eta / (n + 1.0)
-    if kind == SEARCH_THEN_CONVERGE:
+    if kind == codes.SEARCH_THEN_CONVERGE:
         return eta / (1.0 + n / tau)
     return eta
 
@@ -107,7 +95,7 @@ def whole_step(excess, square):
 def learn_perceptron(data, indices, starts, order, Y, omega, s, theta, beside):
     """One neuron that corrects errors, and predicts with its last weights or their average."""
     p, w = theta.shape[1] - 1, theta[0]
-    kind, eta, tau, bias, average = s.rate, s.eta, s.tau, s.bias, s.keep == AVERAGE
+    kind, eta, tau, bias, average = s.rate, s.eta, s.tau, s.bias, s.keep == codes.AVERAGE
     n, corrections, loss = s.seen, 0, 0.0
     for i in order:
         lo, hi = (i * p, i * p + p) if indices is None else (starts[i], starts[i + 1])
@@ -132,7 +120,7 @@ def correct(data, indices, lo, hi, k, d, s, theta, beside):
     p = theta.shape[1] - 1
     add(data, indices, lo, hi, d, theta[k])
     theta[k, p] += s.bias * d
-    if s.keep == AVERAGE:
+    if s.keep == codes.AVERAGE:
         add(data, indices, lo, hi, d * s.seen, beside[k])
         beside[k, p] += s.bias * d * s.seen
 
@@ -166,7 +154,7 @@ def strongest_rival(data, indices, lo, hi, own, theta):
 def learn(data, indices, starts, order, Y, omega, s, theta, beside, runs):
     """K neurons of any criterion, or a linear machine."""
     p, K, criterion = theta.shape[1] - 1, theta.shape[0], int(s.criterion)
-    pocket, absolute = s.keep == POCKET, s.rate == ABSOLUTE
+    pocket, absolute = s.keep == codes.POCKET, s.rate == codes.ABSOLUTE
     for i in order:
         weight = omega[i] if omega.shape[0] > 0 else 1.0
         if weight == 0.0:
@@ -176,7 +164,7 @@ def learn(data, indices, starts, order, Y, omega, s, theta, beside, runs):
         if absolute:
             for q in range(lo, hi):
                 square += data[q] * data[q]
-        if criterion == MACHINE:  # Kesler: raise the true class, lower the strongest other
+        if criterion == codes.MACHINE:  # Kesler: raise the true class, lower the strongest other
             own = int(Y[i, 0])
             rival, excess = strongest_rival(data, indices, lo, hi, own, theta)
             if excess < 0.0:
@@ -203,3 +191,28 @@ def learn(data, indices, starts, order, Y, omega, s, theta, beside, runs):
                 d = g * whole_step(abs(v), square) if absolute else g * eta
                 correct(data, indices, lo, hi, k, d, s, theta, beside)
         s.seen += 1.0
+
+
+@kernel
+def correct_block(G, first, T, omega, A, V, seen):
+    """The perceptron in dual variables: lambda += omega where t v <= 0. Returns the corrections.
+
+    G (B, c) holds kernel values of B rows with c patterns, row i being pattern first + i; T (K, B)
+    targets -1 or +1; omega (B,) weights of the rows, or none; A (K, c) lambda t; V (K, B) outputs.
+
+    seen (2, K, B), if not empty, receives the output and lambda t of each row as it is met.
+    """
+    K, B = T.shape
+    corrections = 0
+    for i in range(B):
+        j = first + i
+        weight = omega[i] if omega.shape[0] > 0 else 1.0
+        for k in range(K):
+            if seen.shape[0] > 0:
+                seen[0, k, i], seen[1, k, i] = V[k, i], A[k, j]
+            if T[k, i] * V[k, i] <= 0.0:
+                corrections += 1
+                A[k, j] += weight * T[k, i]
+                for r in range(B):  # kernels are symmetric: a row of G serves as its column
+                    V[k, r] += weight * T[k, i] * G[i, first + r]
+    return corrections

@@ -18,9 +18,8 @@ _HOME = {
     "Board": "adaline.play.notebook",
     "Scene": "adaline.play.scenes",
     "Session": "adaline.play.session",
-    "recorded": "adaline.play.scenes",
     "scene": "adaline.play.scenes",
-    "serve": "adaline.play.serving",
+    "serve": "adaline.play.server",
 }
 
 __all__ = sorted(_HOME)

@@ -8,9 +8,9 @@ import numpy as np
 
 from adaline import MissingExtra
 from adaline.play.board import State
-from adaline.play.front_end import bundle, static_files
-from adaline.play.runs import code_of
-from adaline.play.session import Refused, Session, split_bytes
+from adaline.play.points import CLASSES
+from adaline.play.recording import bundle
+from adaline.play.session import Refused, Session, read_static_files, split_bytes
 
 if TYPE_CHECKING:
     from anywidget import AnyWidget
@@ -33,17 +33,6 @@ class Board(AnyWidget):
     y : array-like of shape (n,), optional
         Their labels, up to four different ones; the smallest is class A.
 
-    Attributes
-    ----------
-    X, y : ndarray
-        The points as they are on the board now, and their classes "A" to "D".
-    verdict : str or None
-        What `separability` says of them.
-    W, b : ndarray or None
-        Weights of the learner at the step that is shown; None for learners without.
-    code : str
-        The Python lines that give the same.
-
     Examples
     --------
     >>> from adaline.play import Board
@@ -58,33 +47,37 @@ class Board(AnyWidget):
         import traitlets
 
         self._session = Session(["board"])
+        style = read_static_files()["style.css"].decode()
         self.add_traits(
             _esm=traitlets.Unicode(bundle()).tag(sync=True),
-            _css=traitlets.Unicode(static_files()["style.css"].decode()).tag(sync=True),
+            _css=traitlets.Unicode(style).tag(sync=True),
             tabs=traitlets.List(["board"]).tag(sync=True),
             notebook=traitlets.Bool(True).tag(sync=True),
         )
         super().__init__()
-        self.on_msg(self._heard)
-        self._ask({"event": "start"})
-        if (X is None) != (y is None):
-            raise ValueError("points need both X and y; give both, or neither.")
-        if X is not None:
-            self._ask({"event": "points", "X": np.asarray(X), "codes": _codes(y)})
+        self.on_msg(self._answer)
+        event: dict[str, Any] = {"tab": "board", "event": "start"}
+        if X is not None or y is not None:
+            x, labels = np.asarray(X, dtype=np.float64), np.unique(np.asarray(y))
+            if x.ndim != 2 or x.shape != (len(np.ravel(y)), 2) or len(labels) > len(CLASSES):
+                raise ValueError(
+                    f"X has shape {x.shape} and y {np.shape(y)} with {len(labels)} labels; a board "
+                    "shows points of the plane, (n, 2), with a label each, of up to four classes."
+                )
+            codes = np.searchsorted(labels, np.asarray(y))
+            link = {"x": x[:, 0].tolist(), "y": x[:, 1].tolist()}
+            event |= {"event": "open", "link": {**link, "c": "".join(CLASSES[k] for k in codes)}}
+        answer = self._session.hear(event)
+        if "error" in answer:
+            raise ValueError(answer["error"])
 
-    def _heard(self, _widget: Any, message: Any, buffers: Any) -> None:
-        """A message of the front end."""
-        payload = bytes(buffers[0]) if buffers else b""
+    def _answer(self, _widget: Any, message: Any, buffers: Any) -> None:
+        """A message of the front end is answered."""
         try:
-            for answer in self._session.hear(message, payload):
-                self.send(*split_bytes(answer))
+            answer = self._session.hear(message)
         except Refused as refused:
-            self.send({"tab": "board", "error": str(refused)})
-
-    def _ask(self, event: dict[str, Any]) -> None:
-        for answer in self._session.hear({"tab": "board", **event}):
-            if "error" in answer:
-                raise ValueError(answer["error"])
+            answer = {"tab": "board", "error": str(refused)}
+        self.send(*split_bytes(answer))
 
     @property
     def _state(self) -> State:
@@ -104,34 +97,20 @@ class Board(AnyWidget):
     @property
     def verdict(self) -> str | None:
         """What `separability` says of the points."""
-        proven = self._state.separability
+        proven = self._state.points.separability
         return None if proven is None else proven.verdict
 
     @property
     def W(self) -> Any:
-        """Weights of the learner at the step that is shown, (K, 2)."""
-        return self._weights(0)
+        """Weights of the learner at the step that is shown, (K, 2); None for learners without."""
+        return None if self._state.weights is None else self._state.weights[0].copy()
 
     @property
     def b(self) -> Any:
         """Biases of the learner at the step that is shown, (K,)."""
-        return self._weights(1)
-
-    def _weights(self, which: int) -> Any:
-        run = self._state.run
-        weights = None if isinstance(run, str) else run.weights(self._state.step)
-        return None if weights is None else weights[which].copy()
+        return None if self._state.weights is None else self._state.weights[1].copy()
 
     @property
     def code(self) -> str:
         """The Python lines that end with the same W and b."""
-        state, run = self._state, self._state.run
-        return run if isinstance(run, str) else code_of(run, state.step, state.points)
-
-
-def _codes(y: Any) -> Any:
-    """Labels as the numbers of classes, in their order."""
-    labels, codes = np.unique(np.asarray(y), return_inverse=True)
-    if len(labels) > 4:
-        raise ValueError(f"y has {len(labels)} labels; a board shows up to four classes.")
-    return codes
+        return self._state.code

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+import adaline
 from adaline.play.settings import check_number, check_whole, show
 
 Array = NDArray[np.float64]
 CLASSES = ("A", "B", "C", "D")
-MAX_POINTS = 20_000  # a browser still draws them at once
-MAX_COORDINATE = 1e9  # any round number: a board is for numbers that one can see
 View = tuple[float, float, float, float]  # left, right, bottom, top
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Labelled points of the plane; edits return other points.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n, 2)
-    codes : ndarray of int, shape (n,)
-        0 for class A, up to 3 for class D.
-    """
+    """Labelled points X (n, 2) of the plane; codes (n,) are 0 for class A, up to 3 for class D."""
 
     X: Array
     codes: NDArray[np.int64]
@@ -45,56 +38,59 @@ class Points:
         """The codes of classes that have points, in their order."""
         return [int(code) for code in np.unique(self.codes)]
 
-    def add(self, x: Any, y: Any, code: Any) -> Points:
-        """One more point, at the end."""
-        return check_points([*self.X, _place(x, y)], [*self.codes, check_whole(code, "a class")])
+    @cached_property
+    def separability(self) -> adaline.Separability | None:
+        """What is proven about the points; None where they are of one class."""
+        if len(self.present) < 2:
+            return None
+        return adaline.separability(self.X, self.labels, time_limit=2.0, pairwise=False)
 
-    def move(self, index: Any, x: Any, y: Any) -> Points:
-        """The point at `index` in another place."""
-        X = self.X.copy()
-        X[self._check(index)] = _place(x, y)
-        return check_points(X, self.codes)
-
-    def relabel(self, index: Any, code: Any) -> Points:
-        """The point at `index` in another class."""
-        codes = self.codes.copy()
-        codes[self._check(index)] = check_whole(code, "a class")
-        return check_points(self.X, codes)
-
-    def remove(self, index: Any) -> Points:
-        """All points but the one at `index`."""
-        at = self._check(index)
-        return replace(self, X=np.delete(self.X, at, axis=0), codes=np.delete(self.codes, at))
-
-    def _check(self, index: Any) -> int:
-        at = check_whole(index, "the number of a point")
-        if at >= len(self):
-            raise ValueError(f"there is no point {at}; the board has {len(self)}.")
-        return at
-
-    def to_csv(self) -> str:
+    def csv(self) -> str:
         """The points as a file, exactly."""
         rows = zip(self.X.tolist(), self.labels.tolist(), strict=True)
         return "x1,x2,label\n" + "".join(f"{x!r},{y!r},{label}\n" for (x, y), label in rows)
-
-
-def _place(x: Any, y: Any) -> tuple[float, float]:
-    return check_number(x, "x"), check_number(y, "y")
 
 
 def check_points(X: Any, codes: Any) -> Points:
     """Points from numbers, or a ValueError."""
     places = np.array(X, dtype=np.float64).reshape(-1, 2)
     known = np.array(codes, dtype=np.int64).reshape(-1)
-    if len(places) != len(known) or len(known) > MAX_POINTS:
-        raise ValueError(
-            f"a board has up to {MAX_POINTS:,} points, each with a class; got {len(known)}."
-        )
-    if not np.isfinite(places).all() or (np.abs(places) > MAX_COORDINATE).any():
-        raise ValueError(f"a coordinate is not finite or beyond {MAX_COORDINATE:g}.")
+    most = 20_000  # a browser still draws them at once
+    if len(places) != len(known) or len(known) > most:
+        raise ValueError(f"a board has up to {most:,} points, each with a class; got {len(known)}.")
+    if not (np.abs(places) <= 1e9).all():  # any round number: a board is for what one can see
+        raise ValueError("a coordinate is not finite or beyond 1e9.")
     if ((known < 0) | (known >= len(CLASSES))).any():
         raise ValueError(f"a class is none of {', '.join(CLASSES)}.")
     return Points(places, known)
+
+
+def edit_points(points: Points, event: Mapping[str, Any]) -> Points:
+    """The points after an event "add", "move", "relabel" or "delete"."""
+    X, codes, kind = points.X.tolist(), points.codes.tolist(), event["event"]
+    at = len(X) if kind == "add" else check_whole(event.get("index"), "the number of a point")
+    if at >= len(X) and kind != "add":
+        raise ValueError(f"there is no point {at}; the board has {len(X)}.")
+    if kind in ("add", "move"):
+        X[at : at + 1] = [(check_number(event.get("x"), "x"), check_number(event.get("y"), "y"))]
+    if kind in ("add", "relabel"):
+        codes[at : at + 1] = [check_whole(event.get("label"), "a class")]
+    if kind == "delete":
+        del X[at], codes[at]
+    return check_points(X, codes)
+
+
+def link_points(link: Mapping[str, Any]) -> Points:
+    """The points of a link: coordinates x and y, and the classes as one text; or of a preset."""
+    if "preset" in link:
+        return preset(link["preset"])
+    x, y, c = link.get("x"), link.get("y"), link.get("c")
+    if not (isinstance(x, list) and isinstance(y, list) and isinstance(c, str)):
+        raise ValueError("this link holds no board.")
+    if not len(x) == len(y) == len(c) or any(label not in CLASSES for label in c):
+        raise ValueError("this link is damaged: its points and classes do not match.")
+    X = [(check_number(a, "x"), check_number(b, "y")) for a, b in zip(x, y, strict=True)]
+    return check_points(X, [CLASSES.index(label) for label in c])
 
 
 def view_of(points: Points) -> View:
@@ -112,16 +108,6 @@ def view_of(points: Points) -> View:
     return (left, right, bottom, top)
 
 
-def fits_view(view: View, points: Points) -> bool:
-    """Whether all points are in view, and fill a good part of it."""
-    if not len(points):
-        return True
-    left, right, bottom, top = view
-    low, high = points.X.min(axis=0), points.X.max(axis=0)
-    inside = left <= low[0] and high[0] <= right and bottom <= low[1] and high[1] <= top
-    return bool(inside and max((high - low) / [right - left, top - bottom]) > 0.05)
-
-
 def preset(name: Any) -> Points:
     """The points of a preset.
 
@@ -131,9 +117,6 @@ def preset(name: Any) -> Points:
     if not isinstance(name, str) or name not in PRESETS:
         raise ValueError(f"there is no preset {show(name)}.")
     return PRESETS[name][1]()
-
-
-GATE = [[-1, -1], [1, -1], [-1, 1], [1, 1]]
 
 
 def _clouds(seed: int, size: int, centres: list[list[float]], spread: float = 0.6) -> Points:
@@ -160,13 +143,17 @@ def _collinear() -> Points:
     """Almost on one line: the weight along it is well determined, the other one hardly."""
     x = np.array([-2.0, -1.6, -1.1, -0.7, -0.2, 0.3, 0.7, 1.2, 1.5, 2.0])
     wave = np.array([0.02, -0.01, 0.015, -0.02, 0.01, -0.015, 0.02, -0.01, 0.005, -0.02])
-    return check_points(np.column_stack([x, x + wave]).round(3), (x > 0).astype(int))
+    return check_points(np.column_stack([x, x + wave]).round(3), x > 0)
+
+
+def _gate(*codes: int) -> Callable[[], Points]:
+    return lambda: check_points([[-1, -1], [1, -1], [-1, 1], [1, 1]], codes)
 
 
 PRESETS: dict[str, tuple[str, Callable[[], Points]]] = {
-    "and": ("AND", lambda: check_points(GATE, [0, 0, 0, 1])),
-    "or": ("OR", lambda: check_points(GATE, [0, 1, 1, 1])),
-    "xor": ("XOR", lambda: check_points(GATE, [0, 1, 1, 0])),
+    "and": ("AND", _gate(0, 0, 0, 1)),
+    "or": ("OR", _gate(0, 1, 1, 1)),
+    "xor": ("XOR", _gate(0, 1, 1, 0)),
     "four": ("Four points", lambda: check_points([[6, 9], [5, 7], [5, 9], [0, 10]], [1, 1, 0, 0])),
     "separable": ("Separable clouds", lambda: _clouds(1, 20, [[-1.4, -0.6], [1.4, 0.8]])),
     "gaussians": ("Overlapping Gaussians", _gaussians),

@@ -7,246 +7,193 @@ that `trace` returns (a pass, where updates come after each pass). Learners with
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 import adaline
 from adaline import Trace
 from adaline.play.learners import Call, format_arguments
 from adaline.play.points import Array, Points
 
-MAX_ROWS = 8_000  # of a table: a sixth of a second of work
 MAX_TRACED = 2_000  # points that are shown one by one; with more, the end of learning is shown
-MAX_WRITTEN = 300  # points that are written in the code; more are read from a file
-LINE_LENGTH = 96  # letters of a line of code
+BY_SAMPLES = (
+    *(adaline.Perceptron, adaline.KernelPerceptron, adaline.Adaline),
+    adaline.SigmoidPerceptron,
+)
 UNTRACED = (adaline.GaussianClassifier, adaline.LeastSquaresClassifier, adaline.max_margin)
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What happened, and how to write it down.
+    """What happened, and how to write it down."""
 
-    Attributes
-    ----------
-    call : Call
-        With the arguments that were used.
-    model : estimator, MaxMargin or None
-        The fitted model; None where the page needs its weights only.
-    stopped : str
-        Why learning ended.
-    certificate : Certificate
-        What is proven about its result.
-    W, b : ndarray of shape (steps + 1, K, 2) and (steps + 1, K), or None
-        Weights to predict with at each step, for learners that have weights.
-    columns : dict
-        The table of `trace`; empty where there is none.
-    rows, samples, passes : ndarray of shape (steps + 1,)
-        At each step: the row of the table (-1 before the first), the point that was looked at (-1
-        for none), and the pass.
-    curves : dict of str to ndarray
-        Numbers of each pass, iteration or step, by name.
-    bars : dict of str to ndarray of shape (steps + 1, n)
-        Margins b and errors e of the points.
-    code : tuple of str
-        `W, b` as code at step 0 and at later steps; "{row}" stands for the table's row.
-    batch : bool
-        Whether a step is a whole pass.
-    corrections : int or None
-        How many corrections a learner has made.
-    """
-
-    call: Call
-    model: Any
-    stopped: str
-    certificate: Any
-    W: Array | None = None
-    b: Array | None = None
-    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    rows: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
-    samples: Ints = field(default_factory=lambda: np.full(1, -1))
-    passes: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
-    curves: Mapping[str, Any] = field(default_factory=dict)
-    bars: Mapping[str, Array] = field(default_factory=dict)
-    code: tuple[str, str] = ("", "")
-    batch: bool = False
-    corrections: int | None = None
+    call: Call  # with the arguments that were used
+    fitted: Any  # an estimator, or a MaxMargin
+    trace: Trace | None  # the table, for learners with steps
+    rows: NDArray[np.int64]  # at each step the row of the table; -1 before the first
 
     @property
     def steps(self) -> int:
         """The number of the last step."""
         return len(self.rows) - 1
 
+    @property
+    def is_kernel(self) -> bool:
+        """Whether the weights are those of points, in dual variables."""
+        return self.call.learner is adaline.KernelPerceptron
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether a step is a whole pass."""
+        return self.trace is not None and self.trace.unit == "pass"
+
+    @property
+    def stopped(self) -> str:
+        """Why learning ended."""
+        stopped = str(getattr(getattr(self.fitted, "fit_", None), "stopped", ""))
+        if self.trace is not None and not np.array_equal(self.trace.fit.W, self.trace.W_kept[-1]):
+            return f"{stopped} The steps show how the weights diverged."  # `fit` went back
+        return stopped
+
     def weights(self, at: int) -> tuple[Array, Array] | None:
-        """W (K, 2) and b (K,) at a step, for learners that have weights."""
-        return None if self.W is None or self.b is None else (self.W[at], self.b[at])
+        """W (K, 2) and b (K,) to predict with at a step, for learners that have weights."""
+        row, model, trace = self.rows[at], self.fitted, self.trace
+        if self.is_kernel:
+            return None
+        if trace is not None and row < 0:
+            return trace.W_before[0], trace.b_before[0]
+        if trace is not None:
+            return trace.W_kept[row], trace.b_kept[row]
+        if isinstance(model, adaline.MaxMargin):
+            return model.w[None], np.array([model.b])
+        coef = getattr(model, "coef_", None)
+        return None if coef is None else (coef, model.intercept_)
+
+    def pass_at(self, at: int) -> int:
+        """The pass, iteration or Newton step at a step; 0 before the first."""
+        row = self.rows[at]
+        return 0 if self.trace is None or row < 0 else int(self.trace.passes[row])
 
     def passes_done(self, at: int) -> int:
         """How many passes are complete at a step."""
-        return int(self.passes[at]) - (at < self.steps)
+        return self.pass_at(at) - (at < self.steps)
+
+    def sample_at(self, at: int) -> int:
+        """The point that was looked at; -1 for none."""
+        if self.trace is None or self.trace.unit != "sample" or at == 0:
+            return -1
+        return int(self.trace.samples[self.rows[at]])
+
+    def bars(self, at: int) -> dict[str, Array]:
+        """Ho and Kashyap's margins b and errors e of the points."""
+        if self.trace is None or self.trace.unit != "iteration":
+            return {}
+        return {name: self.trace.extra[name][self.rows[at]] for name in ("b", "e")}
+
+    def count_wrong(self, points: Points) -> int:
+        """How many points are on the wrong side at the end; rejected ones are not."""
+        if isinstance(self.fitted, adaline.MaxMargin):
+            return 0
+        decided = self.fitted.predict(points.X)
+        return int(((decided != points.labels) & (decided != "reject")).sum())
+
+    def curves(self) -> dict[str, Array]:
+        """Numbers of each pass, iteration or Newton step, by name."""
+        trace = self.trace
+        if trace is None:
+            return {}
+        t, v, extra = trace.t, trace.v, trace.extra
+        if trace.unit == "iteration":
+            return {"|e|": np.linalg.norm(extra["e"], axis=1), "min Ya": extra["min Ya"]}
+        if trace.unit == "step":
+            return {"penalised loss": extra["loss"], "|gradient|": extra["|gradient|"]}
+        first, values = np.flatnonzero(np.diff(trace.passes, prepend=0)), {}
+        if self.is_kernel:
+            wrong = trace.updated
+        elif t.shape[1] < v.shape[1]:  # of a linear machine, t is the class
+            wrong = v.argmax(axis=1) != t[:, 0]
+        else:
+            middle = (t.max() + t.min()) / 2  # targets are -1 and 1, or 0 and 1
+            wrong = np.any((t - middle) * v <= 0, axis=1)
+            with np.errstate(over="ignore"):
+                errors = np.mean(self.call.estimator()._row_errors(t, v), axis=1)
+            size = np.diff(np.append(first, len(t)))
+            values[self.call.learner._error] = np.add.reduceat(errors, first) / size
+        return {"wrong answers": np.add.reduceat(wrong.astype(np.float64), first)} | values
 
 
-def learn(call: Call, points: Points, only_end: bool = False) -> Run:
-    """Run a learner on the points, with a table where they are few enough for one.
-
-    `only_end` skips the table, which is many times faster: for points that are being dragged.
-    """
+def learn(call: Call, points: Points) -> Run:
+    """Run a learner on the points, with a table where they are few enough for one."""
     n, X, y = len(points), points.X, points.labels
     if call.learner is adaline.KernelPerceptron and n > MAX_TRACED:
         raise ValueError(
             f"the kernel perceptron compares every pair of the {n:,} points; the board allows "
             f"{MAX_TRACED:,}."
         )
-    if "max_iter" in call.arguments and call.learner is not adaline.HoKashyap and n <= MAX_TRACED:
-        max_iter = min(call.arguments["max_iter"], max(1, MAX_ROWS // n))
-        call = replace(call, arguments={**call.arguments, "max_iter": max_iter})
-    untraced = call.learner in UNTRACED or call.arguments.get("alpha") == "firth"
-    if untraced or n > MAX_TRACED or only_end:
-        return _solve(call, X, y)
-    steps = adaline.trace(call.estimator(), X, y, **call.fitting)
-    predicts = call.learner in (adaline.KernelPerceptron, adaline.LogisticRegression)
-    run = Run(
-        call=call,
-        model=call.estimator().fit(X, y, **call.fitting) if predicts else None,
-        stopped=steps.fit.stopped,
-        certificate=steps.fit.certificate,
-        columns=steps.columns(),
-        corrections=getattr(steps.fit, "corrections", None),
-    )
-    if steps.unit in ("iteration", "step"):
-        return _trace_iterations(steps, run)
-    return _trace_samples(steps, n, run)
-
-
-def _solve(call: Call, X: Any, y: Any) -> Run:
-    """A learner that is done in one step."""
+    # A table of 8,000 rows takes a sixth of a second.
+    limit, by_samples = max(1, 8_000 // n), call.learner in BY_SAMPLES and n <= MAX_TRACED
+    if by_samples and call.arguments.get("max_iter", limit + 1) > limit:
+        call = replace(call, arguments={**call.arguments, "max_iter": limit})
     if call.learner is adaline.max_margin:
-        best = adaline.max_margin(X, y, **call.arguments)
-        W, b = best.w[None, None], np.array([[best.b]])
-        code = "best.w[None], np.array([best.b])", ""
-        return Run(call, best, "", best.certificate, W, b, code=code)
-    model = call.estimator().fit(X, y, **call.fitting)
-    stopped = getattr(getattr(model, "fit_", None), "stopped", "")
-    run = Run(call, model, stopped, model.certificate_, code=("model.coef_, model.intercept_", ""))
-    coef, intercept = getattr(model, "coef_", None), getattr(model, "intercept_", None)
-    if coef is None or intercept is None:
-        return run
-    return replace(run, W=np.asarray(coef)[None], b=np.asarray(intercept)[None])
-
-
-def _trace_samples(steps: Trace, n: int, run: Run) -> Run:
-    """Learners that correct their errors: a step per sample, or per pass in batch mode."""
-    batch, first = steps.unit == "pass", np.flatnonzero(np.diff(steps.passes, prepend=0))
-    ends = np.append(first[1:] - 1, len(steps) - 1) if batch else np.arange(len(steps))
-    run = replace(
-        run,
-        rows=np.append(-1, ends),
-        samples=np.full(len(ends) + 1, -1) if batch else np.append(-1, steps.samples),
-        passes=np.append(0, steps.passes[ends]),
-        batch=batch,
-    )
-    if "lambda" in steps.extra:  # the kernel perceptron has lambda instead of weights
-        wrong = np.add.reduceat(steps.updated.astype(np.float64), first)
-        return replace(run, curves={"wrong answers": wrong})
-    if not np.array_equal(steps.fit.W, steps.W_kept[-1]):  # `fit` returns to the last safe pass
-        run = replace(run, stopped=f"{run.stopped} The steps show how the weights diverged.")
-    return replace(
-        run,
-        W=np.concatenate([steps.W_before[:1], steps.W_kept[ends]]),
-        b=np.concatenate([steps.b_before[:1], steps.b_kept[ends]]),
-        curves={k: np.add.reduceat(v, first) for k, v in _sample_errors(steps, n, run.call)},
-        code=("steps.W_before[0], steps.b_before[0]", "steps.W_kept[{row}], steps.b_kept[{row}]"),
-    )
-
-
-def _sample_errors(steps: Trace, n: int, call: Call) -> list[tuple[str, Array]]:
-    """Wrong answers at the time they were given, and the criterion's value, of each sample."""
-    t, v = steps.t, steps.v
-    if t.shape[1] < v.shape[1]:  # of a linear machine, t is the class
-        return [("wrong answers", (v.argmax(axis=1) != t[:, 0]).astype(np.float64))]
-    logistic = call.arguments.get("phi") == "logistic"
-    wrong = ((t - (0.5 if logistic else 0.0)) * v <= 0).any(axis=1)
-    with np.errstate(over="ignore"):
-        if call.learner is adaline.Perceptron:
-            name, value = "perceptron criterion", np.maximum(0.0, -t * v).sum(axis=1)
-        else:
-            if call.learner is adaline.SigmoidPerceptron:
-                v = expit(v) if logistic else np.tanh(v)
-            name, value = "mean squared error", np.mean((t - v) ** 2, axis=1)
-    return [("wrong answers", wrong.astype(np.float64)), (name, value / n)]
-
-
-def _trace_iterations(steps: Trace, run: Run) -> Run:
-    """Ho and Kashyap's iterations, those of several classes in turn; Newton's steps."""
-    extra, bars = steps.extra, {}
-    if steps.unit == "iteration":
-        curves = {"|e|": np.linalg.norm(extra["e"], axis=1), "min Ya": extra["min Ya"]}
-        bars = {"b": extra["b"], "e": extra["e"]}
+        model = adaline.max_margin(X, y, **call.arguments)
     else:
-        curves = {"penalised loss": extra["loss"], "|gradient|": extra["|gradient|"]}
-    return replace(
-        run,
-        W=steps.W_after,
-        b=steps.b_after,
-        rows=np.arange(len(steps)),
-        samples=steps.samples,
-        passes=steps.passes,
-        curves=curves,
-        bars=bars,
-        code=("steps.W_after[{row}], steps.b_after[{row}]",) * 2,
-    )
+        model = call.estimator().fit(X, y, **call.fitting)
+    if call.learner in UNTRACED or call.arguments.get("alpha") == "firth" or n > MAX_TRACED:
+        return Run(call, model, None, np.zeros(1, dtype=np.int64))
+    steps = adaline.trace(call.estimator(), X, y, **call.fitting)
+    rows = np.arange(len(steps))
+    if steps.unit == "pass":
+        rows = np.flatnonzero(np.diff(steps.passes, append=np.inf))  # the last row of each pass
+    if steps.unit in ("pass", "sample"):
+        rows = np.append(-1, rows)
+    return Run(call, model, steps, rows)
 
 
 def code_of(run: Run, at: int, points: Points) -> str:
     """Lines that run, and end with the names `W` and `b`: the weights at this step, to the bit."""
-    traced = bool(run.columns) and run.call.learner is not adaline.KernelPerceptron
-    names = ", ".join(sorted({run.call.name, *(["trace"] if traced else [])}, key=str.lower))
-    head = ["import numpy as np", f"from adaline import {names}", "", *_points_code(points), ""]
-    return "\n".join([*head, *_learning_code(run, at, traced)]) + "\n"
+    name = run.call.learner.__name__
+    names = [name] if run.trace is None or run.is_kernel else sorted([name, "trace"], key=str.lower)
+    head = ["import numpy as np", f"from adaline import {', '.join(names)}", ""]
+    return "\n".join([*head, *_points_code(points), "", *_learning_code(run, at)]) + "\n"
 
 
 def _points_code(points: Points) -> list[str]:
     """The points as code, exactly; many of them are read from the file that the page saves."""
-    if len(points) > MAX_WRITTEN:
+    if len(points) > 300:
         return [
             'table = np.genfromtxt("points.csv", delimiter=",", dtype=str, skip_header=1)',
             "X, y = table[:, :2].astype(float), table[:, 2]",
         ]
-    rows = [f"[{x!r}, {y!r}]" for x, y in points.X.tolist()]
-    lines = ["X = np.array(["]
-    for k, row in enumerate(rows):
-        piece = row + ("])" if k == len(rows) - 1 else ", ")
-        if len(lines[-1]) + len(piece) > LINE_LENGTH:
-            lines[-1] = lines[-1].rstrip()
-            lines.append("    ")
-        lines[-1] += piece
-    if not rows:
-        lines[-1] += "])"
-    return [*lines, f'y = np.array(list("{"".join(points.labels)}"))']
+    rows = ", ".join(f"[{x!r},\N{NO-BREAK SPACE}{y!r}]" for x, y in points.X.tolist())
+    lines = fill(f"X = np.array([{rows}])", 96, subsequent_indent="    ")
+    text = lines.replace("\N{NO-BREAK SPACE}", " ")
+    return [text, f'y = np.array(list("{"".join(points.labels)}"))']
 
 
-def _learning_code(run: Run, at: int, traced: bool) -> list[str]:
-    call = run.call
+def _learning_code(run: Run, at: int) -> list[str]:
+    call, row = run.call, int(run.rows[at])
+    more = f", {format_arguments(call.fitting)}" if call.fitting else ""
     if call.learner is adaline.max_margin:
-        more = f", {format_arguments(call.arguments)}" if call.arguments else ""
-        return [f"best = max_margin(X, y{more})", f"W, b = {run.code[0]}"]
-    if call.learner is adaline.KernelPerceptron:
+        options = f", {format_arguments(call.arguments)}" if call.arguments else ""
+        weights = "W, b = best.w[None], np.array([best.b])"
+        return [f"best = max_margin(X, y{options})", weights]
+    if run.is_kernel:
         done = run.passes_done(at)
         if done < 1:
             return ["W, b = np.zeros((1, 0)), np.zeros(1)  # before the end of the first pass"]
         refit = replace(call, arguments={**call.arguments, "max_iter": done})
-        fit = f"model = {refit.text()}.fit(X, y)"
-        return [fit, "W, b = model.dual_coef_, model.intercept_"]
-    if not traced:
-        fit = f"model = {call.text()}.fit(X, y{call.fit_arguments()})"
-        if run.W is None:
+        return [f"model = {refit.text()}.fit(X, y)", "W, b = model.dual_coef_, model.intercept_"]
+    if run.trace is None:
+        fit = f"model = {call.text()}.fit(X, y{more})"
+        if run.weights(0) is None:
             return [fit, "W, b = model.means_, model.covariance_  # a conic has no weights"]
-        return [fit, f"W, b = {run.code[0]}"]
-    weights = run.code[at > 0].format(row=int(run.rows[at]))
-    fit = f"steps = trace({call.text()}, X, y{call.fit_arguments()})"
+        return [fit, "W, b = model.coef_, model.intercept_"]
+    weights = f"steps.W_kept[{row}], steps.b_kept[{row}]"
+    if row < 0:
+        weights = "steps.W_before[0], steps.b_before[0]"
+    fit = f"steps = trace({call.text()}, X, y{more})"
     return [fit, f"W, b = {weights}  # step {at} of {run.steps}"]

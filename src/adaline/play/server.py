@@ -1,4 +1,4 @@
-"""The guarded web application: the files of the page, and a session over a WebSocket per page.
+"""The page's server on this machine: guarded requests, and a WebSocket with a session per page.
 
 Only the page that this server sent, in a browser of this user, may talk to it. Other pages in the
 same browser can send requests to this machine, and names of other hosts can be made to point at it
@@ -9,104 +9,222 @@ becomes a cookie that browsers keep from other sites and from scripts.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
+import logging
+import secrets
+import socket
+import threading
 import time
-from collections.abc import Iterable, Iterator
+import webbrowser
+from collections.abc import Callable, Collection
 from contextlib import suppress
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
-from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
-from starlette.routing import Route, WebSocketRoute
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from adaline import MissingExtra
 
-from adaline.play.front_end import TYPES, static_files
-from adaline.play.session import Refused, Session, pack, unpack
+try:
+    import uvicorn
+    import websockets  # noqa: F401  uvicorn alone speaks no WebSocket
+    from starlette.applications import Starlette
+    from starlette.concurrency import run_in_threadpool
+    from starlette.datastructures import MutableHeaders
+    from starlette.requests import HTTPConnection, Request
+    from starlette.responses import PlainTextResponse, RedirectResponse, Response
+    from starlette.routing import Route, WebSocketRoute
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.websockets import WebSocket, WebSocketDisconnect
+except ImportError as missing:
+    raise MissingExtra.of("play", "The page", str(missing.name)) from None
 
+from adaline.play.session import (
+    STATIC_TYPES,
+    TABS,
+    Refused,
+    Session,
+    pack,
+    read_static_files,
+    unpack,
+)
+
+PORT = 8765  # tried first, so that links to prepared boards stay the same
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MAX_PAGES = 16  # open at the same time; any round number
-MESSAGES_PER_SECOND, BURST = 250.0, 1000.0  # a page sends up to two per frame; a flood is cut off
-MAX_HEADERS = 16 * 2**10  # bytes of a request line and its headers
-ADVICE = "Open the address that `adaline play` has printed."
-# A document, such as the report of a fit, may have styles and pictures, and runs nothing.
-DOCUMENT_POLICY = (
-    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
-)
 # The page loads nothing from elsewhere, and nobody may show it in a frame.
-PAGE_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-    "frame-src 'self'; media-src blob:; connect-src 'self' ws://{host}; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'"
-)
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
 
 
-def application(token: str, hosts: Iterable[str], cookie: str) -> ASGIApp:
-    """The guarded application.
+def serve(
+    port: int | None = None,
+    *,
+    host: str = "127.0.0.1",
+    token: str | None = None,
+    browser: bool = True,
+    state: str = "",
+    for_class: bool = False,
+    say: Callable[[str], None] = print,
+    begun: Callable[[str], None] | None = None,
+) -> None:
+    """Open the page in a browser and serve it until Ctrl-C.
 
     Parameters
     ----------
-    token : str
-        The secret that a page must bring; whoever has it may use the server.
-    hosts : iterable of str
-        Permitted Host headers: addresses with ports, in lower case.
-    cookie : str
-        Name of the cookie that holds the token. It distinguishes servers on other ports.
+    port : int, optional
+        By default 8765, or any free one where 8765 is taken.
+    host, token : str
+        The address to listen at, and the secret in the address of the page, by default random.
+        Other machines can reach the server only at another address than 127.0.0.1 or ::1, and that
+        needs a token of 16 characters or more.
+    browser : bool
+        Whether to open a browser.
+    state : str
+        What stands behind the # of a link to a prepared board.
+    for_class : bool
+        Whether students on the same network may open the page, by an address with a short code.
+        They have boards and signals of their own, and no tab that reads files or runs commands.
+    say, begun : function
+        They take the lines to print, and the address once it is known.
     """
-    pages = Pages()
-    app = Starlette(
-        routes=[
-            Route("/", _send_file("index.html")),
-            *(Route(f"/{name}", _send_file(name)) for name in static_files()),
-            Route("/document/{key}", pages.send_document),
-            WebSocketRoute("/socket", pages.talk),
-        ]
+    if for_class and host in LOOPBACK:
+        host = find_own_address()
+    server, listening, address = prepare(port, host=host, token=token, for_class=for_class, say=say)
+    address += f"#{state.removeprefix('#')}" if state else ""
+    if begun is not None:
+        begun(address)
+    say(f"The page is at {address}")
+    if for_class:
+        say("It is for a class on the same network, which is not encrypted. It ends with Ctrl-C.")
+    elif host in LOOPBACK:
+        say("It is for this machine only, and ends with Ctrl-C.")
+    else:
+        say("Whoever can reach this address and has the token can use it. It ends with Ctrl-C.")
+    # A session of no page loads the learners while the browser starts.
+    warm_up = {"tab": "board", "event": "start"}
+    threading.Thread(target=Session().hear, args=(warm_up,), daemon=True).start()
+    if browser:
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    try:
+        server.run(sockets=[listening])
+    except KeyboardInterrupt:
+        pass
+    finally:
+        listening.close()
+
+
+def prepare(
+    port: int | None = None,
+    *,
+    host: str = "127.0.0.1",
+    token: str | None = None,
+    for_class: bool = False,
+    say: Callable[[str], None] = print,
+) -> tuple[uvicorn.Server, socket.socket, str]:
+    """A server that is ready to run, the socket it listens at, and the address of its page."""
+    token = choose_token(host, token, for_class)
+    listening = _listen(port, host, say)
+    number = listening.getsockname()[1]
+    names = LOOPBACK if host in LOOPBACK else (host,)
+    shown = {name: f"[{name}]" if ":" in name else name for name in names}
+    permitted = [f"{s}:{number}" for s in shown.values()]
+    app = application(token, permitted, f"adaline_play_{number}", for_class)
+    config = uvicorn.Config(
+        app,
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        ws="websockets-sansio",
+        ws_max_size=2 * 2**20 if for_class else 200 * 2**20,  # a dropped file is one message
+        ws_ping_timeout=120.0,
+        http="h11",
+        h11_max_incomplete_event_size=16 * 2**10,  # bytes of a request line and its headers
+        limit_concurrency=300,
+        timeout_graceful_shutdown=1,
     )
-    app.router.redirect_slashes = False  # an address exists or it does not
-    return Guard(app, token, hosts, cookie)
+    # Text that is not UTF-8 is the fault of a page, not an error of the server.
+    logging.getLogger("uvicorn.error").addFilter(
+        lambda record: not (record.exc_info and isinstance(record.exc_info[1], UnicodeDecodeError))
+    )
+    return uvicorn.Server(config), listening, f"http://{shown[host]}:{number}/?token={token}"
 
 
-def _send_file(name: str) -> Any:
-    """An endpoint that sends this file."""
-    content = static_files()[name]
-    kind = f"{TYPES[name.rpartition('.')[2]]}; charset=utf-8"
+def choose_token(host: str, token: str | None, for_class: bool = False) -> str:
+    """The given token, if it is valid; else a random one."""
+    if host in ("", "0.0.0.0", "::"):
+        raise ValueError(
+            f"host {host!r} means every address of this machine; give the one that others use."
+        )
+    if token is None and for_class:  # 40 bits of letters that look different on a projector
+        return "".join(secrets.choice("23456789abcdefghjkmnpqrstuvwxyz") for _ in range(8))
+    if token is None and host not in LOOPBACK:
+        raise ValueError(f"host {host!r} can be reached by others; give a token, too.")
+    if token is None:
+        return secrets.token_urlsafe(24)
+    if len(token) < 16 or not all(c.isalnum() or c in "-_" for c in token):
+        raise ValueError(
+            f"the token has {len(token)} characters; expected 16 or more of "
+            "letters, digits, - and _."
+        )
+    return token
 
-    async def send(request: Request) -> Response:
-        return Response(content, media_type=kind)
 
-    return send
+def _listen(port: int | None, host: str, say: Callable[[str], None]) -> socket.socket:
+    """A socket at the port asked for; without one, at 8765 or any that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, PORT if port is None else port), family=family)
+    except (OSError, OverflowError) as error:
+        if port is not None:
+            raise OSError(
+                f"port {port} of {host} cannot be used ({error}); "
+                "give another --port, or none to take a free one."
+            ) from None
+    say(f"Port {PORT} is taken, so a free one is used.")
+    return socket.create_server((host, 0), family=family)
 
 
-class Pages:
-    """The open pages; each has a session of its own and sees no other."""
+def find_own_address() -> str:
+    """The address by which other machines of the network reach this one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
+        probe.connect(("192.0.2.1", 9))  # chooses a network; nothing is sent
+        address: str = probe.getsockname()[0]
+        if not address.startswith("127."):
+            return address
+    raise ValueError("this machine seems to be in no network; give --host and its address.")
 
-    def __init__(self) -> None:
-        self.sessions: set[Session] = set()
 
-    async def send_document(self, request: Request) -> Response:
-        """A document that an open page shows in a frame."""
-        key = request.path_params["key"]
-        for session in self.sessions:
-            if key in session.documents:
-                content, kind = session.documents[key], "text/html; charset=utf-8"
-                policy = {"Content-Security-Policy": DOCUMENT_POLICY}
-                return Response(content, media_type=kind, headers=policy)
-        return _say(404, "There is no such document.")
+def application(
+    token: str, hosts: Collection[str], cookie: str, for_class: bool = False
+) -> ASGIApp:
+    """The application for pages that bring the token, and permitted Host headers with their port.
 
-    async def talk(self, socket: WebSocket) -> None:
-        """One page, from its connection to its end."""
-        if len(self.sessions) >= MAX_PAGES:
-            await socket.close(1013, f"{MAX_PAGES} pages are open; close one.")
+    The name of the cookie that holds the token distinguishes servers on other ports.
+    """
+    sessions: set[Session] = set()
+    tabs = ["board", "signals"] if for_class else list(TABS)
+
+    async def talk(socket: WebSocket) -> None:
+        """One page, from its connection to its end; it sees no other."""
+        most = 4 * MAX_PAGES if for_class else MAX_PAGES
+        if len(sessions) >= most:
+            await socket.close(1013, f"{most} pages are open; close one.")
             return
-        session = Session()
-        self.sessions.add(session)
+        session = Session(tabs)
+        sessions.add(session)
         try:
             await socket.accept()
-            await socket.send_text(str(pack({"hello": {"tabs": session.tabs}})))
             await _converse(socket, session)
         except WebSocketDisconnect:
             pass
@@ -114,129 +232,98 @@ class Pages:
             with suppress(WebSocketDisconnect, RuntimeError):  # the page may have left already
                 await socket.close(1008, str(error)[:120])
         finally:
-            self.sessions.discard(session)
+            sessions.discard(session)
             session.end()  # at once: a server that is stopped waits for no thread
+
+    async def send_file(request: Request) -> Response:
+        name = request.path_params.get("name", "index.html")
+        content = read_static_files().get(name)
+        if content is None:
+            return PlainTextResponse("There is no such file.\n", 404)
+        if name == "index.html":
+            content = content.replace(b"board signals table", " ".join(tabs).encode())
+            if for_class:  # so that a link that a student copies opens in any browser of the class
+                content = content.replace(b'query=""', f'query="?token={token}"'.encode())
+        return Response(content, media_type=f"{STATIC_TYPES[name.rpartition('.')[2]]}")
+
+    routes = [Route("/", send_file), Route("/{name}", send_file), WebSocketRoute("/socket", talk)]
+    app = Starlette(routes=routes)
+    app.router.redirect_slashes = False  # an address exists or it does not
+    return _guard(app, token, hosts, cookie)
 
 
 async def _converse(socket: WebSocket, session: Session) -> None:
     """Answer messages, one after the other, until the page is closed or sends a flood."""
-    tokens, last = BURST, time.monotonic()  # of a token bucket
-    while True:
-        message = await socket.receive()
-        if message["type"] == "websocket.disconnect":
-            return
+    tokens, last = 1000.0, time.monotonic()  # of a token bucket, 250 a second: a page sends 120
+    while (message := await socket.receive())["type"] != "websocket.disconnect":
         now = time.monotonic()
-        tokens, last = min(BURST, tokens + (now - last) * MESSAGES_PER_SECOND) - 1.0, now
+        tokens, last = min(1000.0, tokens + (now - last) * 250.0) - 1.0, now
         if tokens < 0.0:
             raise Refused("too many messages.")
         text = message.get("text")
-        answers = session.hear(*unpack(message["bytes"] if text is None else text))
-        while (answer := await run_in_threadpool(_next_frame, answers)) is not None:
-            send = socket.send_text if isinstance(answer, str) else socket.send_bytes
-            await send(answer)  # type: ignore[arg-type]
+        frame = message["bytes"] if text is None else text
+        # Learning takes its time: beside the event loop, so that other pages are answered.
+        answer = await run_in_threadpool(lambda: pack(session.hear(*unpack(frame))))  # noqa: B023
+        if isinstance(answer, str):
+            await socket.send_text(answer)
+        else:
+            await socket.send_bytes(answer)
 
 
-def _next_frame(answers: Iterator[dict[str, Any]]) -> str | bytes | None:
-    """The next answer, encoded; None after the last. Runs beside the event loop."""
-    answer = next(answers, None)
-    return None if answer is None else pack(answer)
+def _guard(app: ASGIApp, token: str, hosts: Collection[str], cookie: str) -> ASGIApp:
+    """Pass on the requests of this server's page; reject all others."""
 
+    def is_token(text: str) -> bool:
+        return hmac.compare_digest(text.encode(), token.encode())
 
-class Guard:
-    """Pass on the requests of this server's page; reject all others. See `application`."""
+    def token_of(query: bytes) -> str:
+        return parse_qs(query.decode("latin-1")).get("token", [""])[0]
 
-    def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str], cookie: str) -> None:
-        self.app = app
-        self.token = token
-        self.hosts = frozenset(hosts)
-        self.cookie = cookie
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self.app(scope, receive, send)
-            return
-        headers = Headers(scope=scope)
-        answer: Any = self._reject(scope, headers)
-        if scope["type"] == "websocket":
-            if answer or not self._has_cookie(headers):
-                await WebSocket(scope, receive, send).close(1008)  # answered as HTTP 403
-                return
-        elif not answer and self._has_token(scope):
-            # The token becomes a cookie and leaves the address, where others could read it.
-            answer = RedirectResponse("/", status_code=303)
-            answer.set_cookie(self.cookie, self.token, httponly=True, samesite="strict", path="/")
-        elif not answer and not self._has_cookie(headers):
-            answer = _say(403, f"This page needs the token of its server. {ADVICE}")
-        if scope["type"] == "http":
-            send = _add_headers(send, headers.get("host", ""))
-        await (answer or self.app)(scope, receive, send)
-
-    def _reject(self, scope: Scope, headers: Headers) -> Response | None:
+    def reject(connection: HTTPConnection) -> Response | None:
         """The answer to a request from elsewhere, or of a kind that no page of ours sends."""
-        hosts, origins = headers.getlist("host"), headers.getlist("origin")
-        if len(hosts) != 1 or hosts[0].lower() not in self.hosts:
-            return _say(421, f"This server answers to its own address only. {ADVICE}")
-        own = f"http://{hosts[0].lower()}"
-        if any(origin != own for origin in origins) or len(origins) > 1:
-            return _say(403, "This server answers its own page only.")
-        if scope["type"] == "websocket" and not origins:
-            return _say(403, "A connection without an Origin does not come from a page.")
-        if sum(len(name) + len(value) for name, value in headers.raw) > MAX_HEADERS:
-            return _say(431, "The headers are too long.")
+        headers, scope = connection.headers, connection.scope
+        here, origins = headers.getlist("host"), headers.getlist("origin")
+        if len(here) != 1 or here[0].lower() not in hosts:
+            return _say(421, "This server answers to its own address only.")
+        # A page's own script files have no Origin; its WebSocket has one.
+        known = [[f"http://{here[0].lower()}"], *([[]] if scope["type"] == "http" else [])]
         # A user who follows a link navigates: the cookie decides, and other pages read nothing.
-        navigates = headers.get("sec-fetch-mode") == "navigate"
-        navigates &= headers.get("sec-fetch-dest") in ("document", None)
-        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and not navigates:
+        foreign = headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
+        if origins not in known or (foreign and headers.get("sec-fetch-mode") != "navigate"):
             return _say(403, "This server answers its own page only.")
         if scope["type"] == "http" and scope["method"] not in ("GET", "HEAD"):
             return _say(405, "This server is read-only.")
-        if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
-            return _say(413, "A request has no body here.")
         return None
 
-    def _has_token(self, scope: Scope) -> bool:
-        """Whether this is the address that the command printed."""
-        if scope["path"] != "/" or not scope["query_string"]:
-            return False
-        try:
-            query = parse_qs(scope["query_string"].decode("ascii"), max_num_fields=4)
-        except ValueError:  # also UnicodeDecodeError
-            return False
-        return self._is_token(query.get("token", [""])[0])
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await app(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+        answer: Any = reject(connection)
+        has_cookie = is_token(connection.cookies.get(cookie, ""))
+        if scope["type"] == "websocket":
+            if answer or not has_cookie:
+                await WebSocket(scope, receive, send).close(1008)  # answered as HTTP 403
+                return
+        elif not answer and scope["path"] == "/" and is_token(token_of(scope["query_string"])):
+            # The token becomes a cookie and leaves the address, where others could read it.
+            answer = RedirectResponse("/", status_code=303)
+            answer.set_cookie(cookie, token, httponly=True, samesite="strict", path="/")
+        elif not answer and not has_cookie:
+            await asyncio.sleep(0.2)  # so that nobody tries many tokens
+            answer = _say(403, "This page needs the token of its server.")
 
-    def _has_cookie(self, headers: Headers) -> bool:
-        try:
-            cookie = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
-        except CookieError:
-            return False
-        return cookie is not None and self._is_token(cookie.value)
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
 
-    def _is_token(self, text: str) -> bool:
-        return hmac.compare_digest(text.encode(), self.token.encode())
+        await (answer or app)(scope, receive, send_with_headers)
+
+    return guarded
 
 
 def _say(status: int, sentence: str) -> Response:
-    return PlainTextResponse(f"{sentence}\n", status_code=status)
-
-
-def _add_headers(send: Send, host: str) -> Send:
-    """`send`, with the headers that tell a browser to load nothing from elsewhere."""
-    # A rejected Host may hold anything; it must not come back in a header.
-    plain = host.isascii() and all(c.isalnum() or c in ".:-[]" for c in host)
-    policy = PAGE_POLICY.format(host=host) if plain else "default-src 'none'"
-
-    async def guarded(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            # A document brings a policy of its own, and may stand in a frame of the page.
-            framed = "content-security-policy" in headers
-            headers.setdefault("Content-Security-Policy", policy)
-            headers["X-Frame-Options"] = "SAMEORIGIN" if framed else "DENY"
-            headers["X-Content-Type-Options"] = "nosniff"
-            headers["Referrer-Policy"] = "no-referrer"
-            headers["Cross-Origin-Resource-Policy"] = "same-origin"
-            headers["Cross-Origin-Opener-Policy"] = "same-origin"
-            headers["Cache-Control"] = "no-store"
-        await send(message)
-
-    return guarded
+    advice = "Open the address that `adaline play` has printed."
+    return PlainTextResponse(f"{sentence} {advice}\n", status_code=status)

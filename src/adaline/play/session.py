@@ -2,9 +2,9 @@
 
 A tab is a module with two pure functions: `start() -> state`, and `step(state, event) -> (state,
 drawing)`. An event is a mapping with a name at "event"; a drawing is a mapping of what the page
-needs to draw, and may hold arrays and bytes. Two keys of a drawing have a meaning here: "link", the
-state as JSON that `step(state, {"event": "open", "link": link})` restores, and "document", whose
-HTML becomes an address that the page shows in a frame.
+needs to draw, and may hold arrays and bytes. Its "link" is the state as JSON, which
+`step(state, {"event": "open", "link": link})` restores. The server has a session for each page,
+and `Board` in notebooks has one.
 
 A message without bytes is JSON. With bytes it is a binary frame: the length of a JSON header (4
 bytes, little-endian), the header, and the bytes; the header lists their sizes, and each stands in
@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import json
 import math
-import secrets
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,14 @@ TABS = {
     "signals": "adaline.play.signals",
     "table": "adaline.play.tables",
 }
-MAX_FILE = 200 * 2**20  # bytes of a file that is dropped on the page
-MAX_NAME = 255  # characters of its name
-MAX_DEPTH = 20  # nested brackets of a message of the page
-MAX_HEADER = 256 * 1024  # bytes of JSON in front of a payload
+STATIC_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+
+
+@cache
+def read_static_files() -> dict[str, bytes]:
+    """The files of the page, by name: these and no others are sent."""
+    folder = (files("adaline.play") / "static").iterdir()
+    return {f.name: f.read_bytes() for f in folder if f.name.rpartition(".")[2] in STATIC_TYPES}
 
 
 class Refused(ValueError):
@@ -42,102 +47,58 @@ class Refused(ValueError):
 
 
 class Session:
-    """The states of one page's tabs, and the file that is arriving in parts.
+    """The states of one page's tabs.
 
     Parameters
     ----------
     tabs : sequence of str, optional
-        Tabs of the page; by default all.
-
-    Attributes
-    ----------
-    states : dict
-        By tab, as `start` and `step` returned them.
-    documents : dict
-        HTML that the page shows in a frame, by a key that nobody can guess; one at a time.
+        Tabs of the page; by default all. `states` has what `start` and `step` of each returned.
 
     Examples
     --------
     >>> from adaline.play import Session
     >>> page = Session()
-    >>> (answer,) = page.hear({"tab": "board", "event": "preset", "name": "xor"})
+    >>> answer = page.hear({"tab": "board", "event": "open", "link": {"preset": "xor"}})
     >>> answer["drawing"]["proof"]["verdict"]
     'overlapping'
-    >>> list(page.hear({"tab": "board", "event": "preset", "name": "and so on"}))[0]["error"]
-    "there is no preset 'and so on'."
+    >>> page.hear({"tab": "board", "event": "open", "link": {"preset": "star"}})["error"]
+    "there is no preset 'star'."
     """
 
     def __init__(self, tabs: Sequence[str] = tuple(TABS)) -> None:
         self.tabs = list(tabs)
         self.states: dict[str, Any] = {}
-        self.documents: dict[str, bytes] = {}
-        self._file: bytearray | None = None
-        self._file_of: tuple[Any, Any] = (None, None)
 
-    def hear(self, message: Mapping[str, Any], payload: bytes = b"") -> Iterator[dict[str, Any]]:
-        """The answer to a message of the page; none while a file is incomplete.
+    def hear(self, message: Mapping[str, Any], payload: bytes = b"") -> dict[str, Any]:
+        """The answer to a message of the page.
 
         Input that the tab rejects is answered with an error, and its state stays as it was. A
         message that no page of ours would send raises `Refused`.
         """
-        tab, event = message.get("tab"), dict(message)
-        known = isinstance(tab, str) and tab in self.tabs
-        if not known or not isinstance(event.get("event"), str):
+        tab, event = message.get("tab"), {**message, "bytes": payload}
+        if tab not in self.tabs or not isinstance(message.get("event"), str):
             raise Refused("a message names no tab and event of the page.")
-        if event["event"] == "upload":
-            content = self._collect(event, payload)
-            if content is None:
-                return
-            event["bytes"] = content
-        yield self._answer(str(tab), event)
-
-    def end(self) -> None:
-        """Close the page: tabs with an `end(state)` release what they hold."""
-        for tab, state in self.states.items():
-            end = getattr(import_module(TABS[tab]), "end", None)
-            if end is not None:
-                with suppress(Exception):  # one tab must not keep another from its end
-                    end(state)
-        self.states.clear()
-        self.documents.clear()
-
-    def _answer(self, tab: str, event: Mapping[str, Any]) -> dict[str, Any]:
         try:
             # What learning warns of is part of what it returns, and shown in the drawing.
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 module = import_module(TABS[tab])
-                if tab not in self.states:
-                    self.states[tab] = module.start()
-                state, drawing = module.step(self.states[tab], event)
+                state = self.states[tab] if tab in self.states else module.start()
+                self.states[tab], drawing = module.step(state, event)
         except (ValueError, TypeError, ArithmeticError, ImportError, MemoryError) as error:
             words = " ".join(str(error).split())[:2000] or f"{type(error).__name__}."
             return {"tab": tab, "error": words}
         except Exception:
             traceback.print_exc(file=sys.stderr)
             return {"tab": tab, "error": "internal error of adaline; see the terminal."}
-        self.states[tab] = state
-        if "document" in drawing:
-            key = secrets.token_urlsafe(24)
-            self.documents = {key: drawing["document"]}
-            drawing = {**drawing, "document": f"/document/{key}"}
         return {"tab": tab, "drawing": drawing}
 
-    def _collect(self, event: Mapping[str, Any], payload: bytes) -> bytes | None:
-        """The bytes of a file once its last part has arrived; None before."""
-        name, source = event.get("name"), (event["tab"], event.get("name"))
-        if not isinstance(name, str) or len(name) > MAX_NAME:
-            raise Refused("a file has no name, or a very long one.")
-        if self._file is None or self._file_of != source:
-            self._file, self._file_of = bytearray(), source
-        if len(self._file) + len(payload) > MAX_FILE:
-            self._file = None
-            raise Refused(f"a file has more than {MAX_FILE // 2**20} MB.")
-        self._file += payload
-        if event.get("more", False):
-            return None
-        content, self._file = bytes(self._file), None
-        return content
+    def end(self) -> None:
+        """Close the page: tabs with an `end(state)` release what they hold."""
+        for tab, state in self.states.items():
+            with suppress(Exception):  # one tab must not keep another from its end
+                getattr(import_module(TABS[tab]), "end", lambda state: None)(state)
+        self.states.clear()
 
 
 def split_bytes(message: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
@@ -153,8 +114,8 @@ def split_bytes(message: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]
 def _to_json(value: Any, buffers: list[bytes]) -> Any:
     """Lists and numbers instead of arrays; null for NaN and infinity, which JSON cannot write."""
     match value:
-        case bytes() | bytearray() | memoryview():
-            buffers.append(bytes(value))
+        case bytes():
+            buffers.append(value)
             return {"$bytes": len(buffers) - 1}
         case None | bool() | str() | int():
             return value
@@ -163,11 +124,7 @@ def _to_json(value: Any, buffers: list[bytes]) -> Any:
         case Mapping():
             return {str(key): _to_json(item, buffers) for key, item in value.items()}
         case np.ndarray() | np.generic():
-            # Finite arrays need no look at each number, which takes most of the time.
-            finite = value.dtype.kind in "biu" or (
-                value.dtype.kind == "f" and bool(np.isfinite(value).all())
-            )
-            return value.tolist() if finite else _to_json(value.tolist(), buffers)
+            return _to_json(value.tolist(), buffers)
         case list() | tuple():
             return [_to_json(item, buffers) for item in value]
     raise TypeError(f"a drawing holds {type(value).__name__}; expected numbers, text and lists.")
@@ -192,27 +149,14 @@ def unpack(frame: str | bytes) -> tuple[dict[str, Any], bytes]:
     """
     payload = b""
     if isinstance(frame, bytes):
-        length = int.from_bytes(frame[:4], "little")
-        if len(frame) < 4 + length or length > MAX_HEADER:
-            raise Refused("a binary frame is shorter than its header says.")
-        frame, payload = frame[4 : 4 + length], frame[4 + length :]
+        end = 4 + int.from_bytes(frame[:4], "little")
+        frame, payload = frame[4:end], frame[end:]
+    if len(frame) > 2**21:  # a board of 20,000 points has half of it
+        raise Refused("a message is too long.")
     try:
-        message = json.loads(frame, parse_constant=_reject_constant)
+        message = json.loads(frame)
     except (ValueError, RecursionError):
         raise Refused("a message is not JSON.") from None
     if not isinstance(message, dict):
         raise Refused("a message is not a JSON object.")
-    if not _is_shallow(message, MAX_DEPTH):
-        raise Refused("a message is nested too deeply.")
     return message, payload
-
-
-def _reject_constant(name: str) -> float:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _is_shallow(value: Any, depth: int) -> bool:
-    if not isinstance(value, dict | list):
-        return True
-    inner = value.values() if isinstance(value, dict) else value
-    return depth > 0 and all(_is_shallow(item, depth - 1) for item in inner)

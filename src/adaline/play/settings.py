@@ -7,65 +7,61 @@ so each is checked.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 Value = float | str | bool
+Values = Mapping[str, Value]
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One control: a choice of words, a range of numbers, or yes and no.
-
-    Attributes
-    ----------
-    name, title : str
-    default : float, str or bool
-    choices : dict of value to words
-        Empty for sliders and check boxes.
-    low, high : float
-        The range of a slider.
-    scale : {"linear", "log", "whole"}
-    when : dict
-        Other settings and the values they must have for this one to matter; else it is hidden.
-    classes : int or None
-        How many classes there must be for it to matter.
-    """
+    """One control: a choice of words, a range of numbers, or yes and no."""
 
     name: str
     title: str
     default: Value
-    choices: Mapping[str, str] = field(default_factory=dict)
-    low: float = 0.0
+    choices: Mapping[str, str] = field(default_factory=dict)  # value to words
+    low: float = 0.0  # the range of a slider
     high: float = 1.0
-    scale: str = "linear"
-    when: Mapping[str, Value] = field(default_factory=dict)
-    classes: int | None = None
+    scale: str = "linear"  # or "log" or "whole"
+    # Other settings and the values that they must have for this one to matter; else it is hidden.
+    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    classes: int | None = None  # how many classes there must be for it to matter
+    argument: str | None = None  # the learner's: by default that of its name; "" for none
+    convert: Callable[[Any], Any] = lambda value: value  # from its value to that of the argument
 
     def check(self, value: Any) -> Value:
         """The value, if it is one of this setting's."""
         if isinstance(self.default, bool):
-            if not isinstance(value, bool):
-                raise ValueError(f"{self.title} is {show(value)}; expected true or false.")
-            return value
-        if self.choices:
-            if not isinstance(value, str) or value not in self.choices:
-                known = ", ".join(self.choices)
-                raise ValueError(f"{self.title} is {show(value)}; expected one of {known}.")
-            return value
-        number = check_number(value, self.title)
-        if not self.low <= number <= self.high:
-            raise ValueError(
-                f"{self.title} is {number:g}; expected a number from {self.low:g} to {self.high:g}."
-            )
-        return float(round(number)) if self.scale == "whole" else number
+            fits, expected = isinstance(value, bool), "true or false"
+        elif self.choices:
+            fits = isinstance(value, str) and value in self.choices
+            expected = f"one of {', '.join(self.choices)}"
+        else:
+            number = check_number(value, self.title)
+            expected = f"a number from {self.low:g} to {self.high:g}"
+            fits = self.low <= number <= self.high
+            if self.scale == "whole":
+                expected, fits = f"a whole {expected[2:]}", fits and number == int(number)
+            value = int(number) if self.scale == "whole" and fits else number
+        if not fits:
+            raise ValueError(f"{self.title} is {show(value)}; expected {expected}.")
+        known: Value = value
+        return known
+
+    def is_shown(self, values: Values, classes: int | None = None) -> bool:
+        """Whether it matters beside these values, with so many classes."""
+        fits = all(values[name] in allowed for name, allowed in self.when.items())
+        return fits and self.classes in (None, classes)
 
     def describe(self) -> dict[str, Any]:
         """The control for the page."""
         kind = "check" if isinstance(self.default, bool) else "choice" if self.choices else "slider"
+        shown = {k: v for k, v in vars(self).items() if k not in ("argument", "convert")}
         lists = {"choices": list(self.choices.items()), "when": list(self.when.items())}
-        return {**vars(self), "kind": kind, **lists}
+        return {**shown, "kind": kind, **lists}
 
 
 def choice(name: str, title: str, choices: Mapping[str, str], **more: Any) -> Setting:
@@ -76,6 +72,22 @@ def choice(name: str, title: str, choices: Mapping[str, str], **more: Any) -> Se
 def slider(name: str, title: str, default: float, low: float, high: float, **more: Any) -> Setting:
     """A setting of numbers."""
     return Setting(name, title, default, low=low, high=high, **more)
+
+
+def defaults(settings: Iterable[Setting]) -> dict[str, Value]:
+    """The initial values."""
+    return {setting.name: setting.default for setting in settings}
+
+
+def change_values(settings: Iterable[Setting], values: Values, given: Any) -> dict[str, Value]:
+    """Values with some of them changed; ValueError where one is invalid."""
+    if not isinstance(given, Mapping):
+        raise ValueError(f"settings are {show(given)}; expected names with values.")
+    known = {setting.name: setting for setting in settings}
+    for name in given:
+        if name not in known:
+            raise ValueError(f"there is no setting {show(name)}; there are {', '.join(known)}.")
+    return {**values, **{name: known[name].check(value) for name, value in given.items()}}
 
 
 def check_number(value: Any, what: str) -> float:

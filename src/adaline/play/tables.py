@@ -1,52 +1,131 @@
 """The tab of tables: a file becomes what `adaline fit --report` gives, and a model to try.
 
 Events: "start" draws; "upload" brings a file; "fit" learns; "predict" predicts the rows of the
-file; "wait" reports progress; "cancel" ends them; "try" predicts one row; "read" shows the report;
-"download" answers with a file.
+file; "wait" reports progress; "cancel" ends them; "try" predicts one row; "download" answers with
+a file.
+
+Fits and predictions are commands of adaline in processes of their own. What the page answers is
+then what the command answers, by construction; a fit that is cancelled ends at once, and a file
+that needs more memory than there is ends that process, not the server.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import shlex
-from collections.abc import Mapping
+import subprocess
+import sys
+import weakref
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import adaline
 from adaline import load
 from adaline.play import trial_form
-from adaline.play.commands import Command, Folder
-from adaline.play.session import MAX_FILE
 from adaline.play.settings import show
 
 LEARNERS = (
     *("ridge", "least-squares", "widrow-hoff", "poisson", "logistic", "gaussian", "perceptron"),
     *("adaline", "sigmoid", "least-squares-classifier", "ho-kashyap"),
 )
-TEXT_ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".dat", ".data", ".json", ".ndjson", ".jsonl")
-ENDINGS = (
-    *(text + packed for text in TEXT_ENDINGS for packed in (".gz", ".bz2", ".xz", ".zst")),
-    *TEXT_ENDINGS,
-    *(".xlsx", ".xlsm", ".parquet", ".pq", ".arrow", ".feather", ".ipc"),
-)
 DOWNLOADS = {
     "model": ("model.adaline", "application/octet-stream"),
     "report": ("report.html", "text/html"),
     "predictions": ("predictions.csv", "text/csv"),
 }
-MAX_COEFFICIENTS = 60  # rows of the table on the page; the report has all
-WAIT_SECONDS = 0.15  # that "wait" waits for an end
 
+# The words of the command come on stdin: names of columns may be many, and of any letters.
+PROGRAM = "import json, sys; from adaline.cli import main; main(json.load(sys.stdin))"
 Drawing = dict[str, Any]
+
+
+class Command:
+    """A command that is running, or has ended.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Of the command line, without "adaline"; with --json.
+    folder : path
+        Where it works; its output goes there, too.
+    """
+
+    def __init__(self, words: Sequence[str], folder: Path) -> None:
+        self._stdout, self._stderr = folder / ".stdout", folder / ".stderr"
+        package = str(Path(str(adaline.__file__)).parents[1])
+        paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+        settings = {"PYTHONIOENCODING": "utf-8", "ADALINE_PROGRESS": "lines"}
+        with open(self._stdout, "wb") as stdout, open(self._stderr, "wb") as stderr:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-c", PROGRAM],
+                cwd=folder,
+                stdin=subprocess.PIPE,
+                stdout=stdout,
+                stderr=stderr,
+                env={**os.environ, **settings, "PYTHONPATH": os.pathsep.join(paths)},
+                start_new_session=True,  # Ctrl-C is for the server, which then stops this one
+            )
+        weakref.finalize(self, subprocess.Popen.kill, self.process)  # at the latest at exit
+        assert self.process.stdin is not None
+        with suppress(BrokenPipeError), self.process.stdin as stdin:
+            stdin.write(json.dumps(list(words)).encode())
+
+    def has_ended(self, seconds: float = 0.0) -> bool:
+        """Whether it has ended, after waiting at most so many seconds."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(seconds)
+        return self.process.poll() is not None
+
+    def progress(self) -> str:
+        """Its last report of progress."""
+        return self._last_line("progress: ")
+
+    def result(self) -> Any:
+        """The object that it printed; ValueError with its message if it failed."""
+        if self.process.wait() == 0:
+            return json.loads(self._stdout.read_text(encoding="utf-8"))
+        message = (
+            f"the command ended with code {self.process.returncode} and without a message; "
+            "perhaps there was not enough memory."
+        )
+        raise ValueError(self._last_line("adaline: ") or message)
+
+    def stop(self) -> None:
+        """End it, with SIGTERM if possible."""
+        self.process.terminate()
+        if not self.has_ended(3.0):
+            self.process.kill()
+            self.process.wait()
+
+    def _last_line(self, prefix: str) -> str:
+        lines = self._stderr.read_text(encoding="utf-8", errors="replace").splitlines()
+        return next((x.removeprefix(prefix) for x in reversed(lines) if x.startswith(prefix)), "")
+
+
+def clean_name(name: str) -> str:
+    """A file's name without folders, and without characters special to a shell.
+
+    >>> clean_name("../../My prices (2024).CSV"), clean_name("-rf")
+    ('My prices _2024_.csv', 'rf')
+    """
+    stem, dot, ending = re.split(r"[/\\]", name)[-1].rpartition(".")
+    safe = re.sub(r"[^\w .-]", "_", stem + dot + ending.lower()).strip(" .-")
+    return safe[-80:].strip(" .-") or "data.csv"
 
 
 @dataclass(frozen=True, eq=False)
 class State:
     """The file, what is known about it, what is running, and the model."""
 
-    folder: Folder | None = None
+    folder: TemporaryDirectory[str] | None = None
     name: str = ""
-    size: int = 0
     look: Mapping[str, Any] | None = None
     task: str = ""  # "look", "fit" or "predict"
     command: Command | None = None
@@ -55,6 +134,13 @@ class State:
     prepared: Any = None
     fields: list[dict[str, Any]] = field(default_factory=list)
     predicted: Mapping[str, Any] | None = None
+
+    @property
+    def path(self) -> Path:
+        """The folder of the file."""
+        if self.folder is None:
+            raise ValueError("there is no file; drop one on the page.")
+        return Path(self.folder.name)
 
 
 def start() -> State:
@@ -67,7 +153,7 @@ def end(state: State) -> None:
     if state.command is not None:
         state.command.stop()
     if state.folder is not None:
-        state.folder.remove()
+        state.folder.cleanup()
 
 
 def step(state: State, event: Mapping[str, Any]) -> tuple[State, Drawing]:
@@ -85,40 +171,41 @@ def step(state: State, event: Mapping[str, Any]) -> tuple[State, Drawing]:
         case "wait":
             return _wait(state)
         case "cancel":
-            return _cancel(state)
+            if state.command is not None:
+                state.command.stop()
+            idle = replace(state, command=None, task="")
+            return idle, {**draw(idle), "problem": "Cancelled." if state.task else ""}
         case "try":
             return state, {"answer": _try(state, event.get("row"))}
-        case "read":
-            return state, {"document": _file(state, "report")["bytes"]}
         case "download":
-            return state, {"download": _file(state, event.get("what"))}
+            return state, {"download": _read_file(state, event.get("what"))}
     raise ValueError(f"the tab of tables knows no event {show(event.get('event'))}.")
 
 
 def _upload(state: State, event: Mapping[str, Any]) -> tuple[State, Drawing]:
     """A new file replaces the old one; its columns are studied."""
-    content = event["bytes"]
-    if not content:
+    if not event["bytes"]:
         raise ValueError("the file is empty; expected a table with a line for each row.")
-    if len(content) > MAX_FILE:
-        raise ValueError(f"the file has {len(content) / 2**20:.0f} MB; expected at most 200.")
-    folder = Folder()
-    path = folder.write(str(event.get("name")), content, ENDINGS, default=".csv")
+    name = clean_name(str(event.get("name")))
+    if name in [file for file, _ in DOWNLOADS.values()]:
+        name = f"data {name}"
+    # A folder of this user alone.
+    folder = TemporaryDirectory(prefix="adaline-play-", ignore_cleanup_errors=True)
+    fresh = State(folder, name)
+    (fresh.path / name).write_bytes(event["bytes"])
     end(state)
-    return _run(State(folder, path.name, len(content)), "look", ["look", path.name, "--json"])
+    return _run(fresh, "look", ["look", name, "--json"])
 
 
 def _run(state: State, task: str, words: list[str]) -> tuple[State, Drawing]:
-    folder = state.folder
-    if folder is None:
-        raise ValueError("there is no file; drop one on the page.")
+    folder = state.path
     if state.command is not None:
         raise ValueError("something is running; wait for its end, or cancel it.")
     if task == "fit":  # downloads belong to the fit that is shown
         for name, _ in DOWNLOADS.values():
-            (folder.path / name).unlink(missing_ok=True)
+            (folder / name).unlink(missing_ok=True)
         state = replace(state, words=tuple(words))
-    state = replace(state, task=task, command=Command(words, folder.path))
+    state = replace(state, task=task, command=Command(words, folder))
     return state, draw(state)
 
 
@@ -154,7 +241,7 @@ def _predict_words(state: State) -> list[str]:
 
 def _wait(state: State) -> tuple[State, Drawing]:
     """The progress of the command, or its result."""
-    if state.command is None or not state.command.ended(WAIT_SECONDS):
+    if state.command is None or not state.command.has_ended(0.15):
         return state, draw(state)
     command, task, state = state.command, state.task, replace(state, command=None, task="")
     try:
@@ -166,44 +253,35 @@ def _wait(state: State) -> tuple[State, Drawing]:
     elif task == "predict":
         state = replace(state, predicted=result)
     else:
-        assert state.folder is not None
-        prepared = load(state.folder.path / "model.adaline")
-        fields = trial_form.fields(prepared, state.folder.path / state.name)
+        prepared = load(state.path / "model.adaline")
+        fields = trial_form.fields(prepared, state.path / state.name)
         state = replace(state, fitted=result, prepared=prepared, fields=fields, predicted=None)
     return state, draw(state)
 
 
-def _cancel(state: State) -> tuple[State, Drawing]:
-    if state.command is not None:
-        state.command.stop()
-    idle = replace(state, command=None, task="")
-    return idle, {**draw(idle), "problem": "Cancelled." if state.task else ""}
-
-
 def _try(state: State, row: Any) -> Drawing:
-    if state.prepared is None or state.folder is None:
+    if state.prepared is None:
         raise ValueError("there is no model yet; fit one first.")
     if not isinstance(row, Mapping):
         raise ValueError("a row to try has a text for each column.")
-    return trial_form.answer(state.prepared, row, state.folder.path)
+    return trial_form.answer(state.prepared, row, state.path)
 
 
-def _file(state: State, what: Any) -> Drawing:
+def _read_file(state: State, what: Any) -> Drawing:
     """A file that was written, to be downloaded."""
     if not isinstance(what, str) or what not in DOWNLOADS:
         raise ValueError(f"there is no file {show(what)} to download.")
     name, kind = DOWNLOADS[what]
-    path = None if state.folder is None else state.folder.path / name
-    if path is None or not path.exists():
+    if not (state.path / name).exists():
         raise ValueError(f"there is no {what} yet.")
-    return {"what": what, "name": name, "type": kind, "bytes": path.read_bytes()}
+    return {"name": name, "type": kind, "bytes": (state.path / name).read_bytes()}
 
 
 def draw(state: State) -> Drawing:
     """All that the page shows."""
     words = [word for word in state.words if word != "--json"]  # which is for the page
     return {
-        "file": None if state.folder is None else {"name": state.name, "bytes": state.size},
+        "file": state.name,
         "doing": state.task,
         "progress": "" if state.command is None else state.command.progress(),
         "learners": LEARNERS,
@@ -217,8 +295,8 @@ def draw(state: State) -> Drawing:
 
 
 def draw_fit(fitted: Mapping[str, Any]) -> Drawing:
-    """The words of the command about a fit."""
+    """The words of the command about a fit, and the first coefficients: the report has all."""
     keys = ("target", "model", "verdict", "warnings", "certificate", "separability", "data")
     rows = fitted["coefficients"]
-    shown = {"coefficients": rows[:MAX_COEFFICIENTS], "more": max(0, len(rows) - MAX_COEFFICIENTS)}
+    shown = {"coefficients": rows[:60], "more": max(0, len(rows) - 60)}
     return {key: fitted[key] for key in keys} | shown

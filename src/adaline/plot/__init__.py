@@ -22,18 +22,18 @@ _HOME = {
     "Display": "adaline.plot.display",
     "EffectDisplay": "adaline.plot.coefficients",
     "EigenvalueDisplay": "adaline.plot.lectures",
-    "GaussianDisplay": "adaline.plot.gaussian",
+    "GaussianDisplay": "adaline.plot.separation",
     "LearningCurveDisplay": "adaline.plot.signals",
     "MarginsDisplay": "adaline.plot.lectures",
     "PredictionDisplay": "adaline.plot.regression",
     "ResidualsDisplay": "adaline.plot.regression",
-    "ResponseDisplay": "adaline.plot.response",
-    "RidgePathDisplay": "adaline.plot.ridge",
+    "ResponseDisplay": "adaline.plot.signals",
+    "RidgePathDisplay": "adaline.plot.coefficients",
     "RocCurveDisplay": "adaline.plot.classification",
     "SeparabilityDisplay": "adaline.plot.separation",
     "SpectrogramDisplay": "adaline.plot.signals",
     "ThresholdDisplay": "adaline.plot.classification",
-    "WeightPathDisplay": "adaline.plot.descent",
+    "WeightPathDisplay": "adaline.plot.lectures",
 }
 
 __all__ = sorted(_HOME)

@@ -1,7 +1,6 @@
 """Pictures that move: one figure, drawn anew for each frame, as a page with buttons.
 
-The `animate` method of a display makes an `Animation` from captions and a function `start(axes)`
-that draws what stays and returns `show(k)`, which draws frame k.
+The `animate` method of a display makes an `Animation` of displays, one for each frame.
 """
 
 from __future__ import annotations
@@ -11,32 +10,24 @@ import html
 import io
 import json
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_scalar
 
 from adaline.plot import draw
-from adaline.plot.display import new_figure, style
+from adaline.plot.display import Display, new_figure, style, write_title
 from adaline.plot.draw import Ints
 
-if TYPE_CHECKING:
-    from adaline.plot.display import Display
-
-MAX_FRAMES = 60  # by default; any round number
-FRAME_INTERVAL = 250  # milliseconds, by default
-MIN_INTERVAL = 20  # milliseconds: browsers slow down what is faster
-PANEL_SIZE = (5.2, 3.0)  # inches of a panel of several, one below the other: phones are narrow
-FILM_COLOURS = 64  # enough for the edges of letters, at a third of the size of 256
-AREA_COLOURS = 24  # of these, the most common, which are kept exactly
-
-Show = Callable[[int], None]
+PALETTE_SIZE = 64  # colours: enough for the edges of letters, at a third of the size of 256
 
 
 class Animation:
-    """Frames of one picture, made by the `animate` of a display; `save` writes them to a file.
+    """Frames of one picture, made by the `animate` of a display; `save` writes them to a page.
 
     In a notebook it appears as a still picture with buttons that play it and go step by step.
     Nothing moves before a reader asks for it, and nothing is fetched from a network.
@@ -64,33 +55,34 @@ class Animation:
     Correction 3 of 3: all 4 rows are on the correct side
     """
 
-    def __init__(
-        self,
-        display: Display,
-        claims: Sequence[str],
-        start: Callable[[list[Any]], Show],
-        interval: Any = FRAME_INTERVAL,
-    ) -> None:
-        self.interval = check_interval(interval)
-        self.claims = tuple(claims)
-        n = display.panels
-        width, height = display.size if n == 1 else PANEL_SIZE
-        titles = [draw.wrap(claim, width, display.reserved) for claim in self.claims]
+    def __init__(self, frames: Sequence[Display], interval: int) -> None:
+        # Browsers slow down what is faster.
+        self.interval = check_scalar(interval, "interval", Integral, min_val=20)
+        self.claims, self._frames = tuple(frame.claim for frame in frames), frames
+        # Several panels stand one below the other: phones are narrow.
+        self._panels, reserved = frames[0].panels, frames[0].reserved
+        width, height = frames[0].size if self._panels == 1 else (5.2, 3.0)
+        titles = [draw.wrap(claim, width, reserved) for claim in self.claims]
         # The same number of lines in every title, so that the axes below do not move.
-        lines = max(title.count("\n") for title in titles) + (n > 1)
+        lines = max(title.count("\n") for title in titles) + (self._panels > 1)
         self._titles = [title + "\n " * (lines - title.count("\n")) for title in titles]
         with style():
             from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-            self.figure_: Any = new_figure(width, n * height)
+            self.figure_: Any = new_figure(width, self._panels * height)
             self.figure_.set_dpi(100)
             self._canvas: Any = FigureCanvasAgg(self.figure_)
-            axes = list(self.figure_.subplots(n, 1, squeeze=False)[:, 0])
-            self.ax_: Any = axes[0] if n == 1 else np.array(axes, dtype=object)
-            self._draw_frame = start(axes)
-            self.show(0)
-            self.figure_.draw_without_rendering()
-            self.figure_.set_layout_engine("none")  # the layout of the first frame stays
+        self._places: list[Any] = []
+        self.show(0)
+        self.figure_.draw_without_rendering()
+        self.figure_.set_layout_engine("none")  # the layout of the first frame stays
+        self._places = [ax.get_position() for ax in self.figure_.axes]
+
+    @property
+    def ax_(self) -> Any:
+        """The axes of the frame that is drawn now, or an array of them."""
+        axes = np.array(self.figure_.axes[: self._panels], dtype=object)
+        return axes[0] if self._panels == 1 else axes
 
     def __len__(self) -> int:
         return len(self.claims)
@@ -105,12 +97,15 @@ class Animation:
             raise IndexError(f"frame {at} does not exist; there are {len(self)}, counted from 0.")
         at %= len(self)
         with style():
-            self._draw_frame(at)
-            if isinstance(self.ax_, np.ndarray):
-                size = draw.STYLE["axes.titlesize"]
-                self.figure_.suptitle(self._titles[at], x=0.01, ha="left", fontsize=size)
+            self.figure_.clear()
+            axes = self.figure_.subplots(self._panels, 1, squeeze=False)[:, 0]
+            self._frames[at]._draw(*axes)
+            for ax, place in zip(self.figure_.axes, self._places, strict=False):
+                ax.set_position(place)
+            if self._panels > 1:
+                write_title(self.figure_, self._titles[at])
             else:
-                self.ax_.set_title(self._titles[at])
+                axes[0].set_title(self._titles[at])
         return self
 
     def pixels(self, k: int) -> NDArray[np.uint8]:
@@ -121,61 +116,52 @@ class Animation:
         return np.array(self._canvas.buffer_rgba(), dtype=np.uint8)[..., :3]
 
     def save(self, path: Any) -> Path:
-        """Write the film to a file, in the format of its extension.
-
-        Parameters
-        ----------
-        path : str or Path
-            .html, a page with buttons, or .png, the last frame alone.
-
-        Returns
-        -------
-        The path of the file.
-        """
-        file = Path(path)
-        ending = file.suffix.lower()
-        if ending == ".html":
-            file.write_text(_page(self.to_html(), self.claims[-1]), encoding="utf-8")
-        elif ending == ".png":
-            from PIL import Image
-
-            file.write_bytes(_png(Image.fromarray(self.pixels(-1))))
-        else:
+        """Write a page with buttons, which needs no network; returns the path."""
+        file, title = Path(path), html.escape(self.claims[-1])
+        if file.suffix.lower() != ".html":
             raise ValueError(
-                f"cannot save the film as {file.name!r}; expected a name that ends in .html or "
-                ".png. For other formats give `show` to matplotlib's FuncAnimation."
+                f"cannot save the film as {file.name!r}; expected a name that ends in .html. For "
+                "other formats give `show` to matplotlib's FuncAnimation."
             )
+        head = f'<!DOCTYPE html>\n<html lang="en"><meta charset="utf-8"><title>{title}</title>'
+        head += '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        body = f'<body style="font-family: sans-serif">\n{self.to_html()}\n</body>'
+        file.write_text(f"{head}\n{body}</html>\n", encoding="utf-8")
         return file
 
     def to_html(self) -> str:
         """A still picture with buttons that play it, as HTML to embed in a page: no network."""
-        images = _quantize([self.pixels(k) for k in range(len(self))])
-        still = images[-1]
-        differences = [_url(_difference(image, still)) for image in images]
-        return PLAYER.format(
-            still=_url(still),
-            frames=html.escape(json.dumps(differences)),
-            claims=html.escape(json.dumps(self.claims)),
-            words=html.escape(self.claims[-1]),
-            last=len(self) - 1,
-            interval=self.interval,
-            width=still.width,
-            height=still.height,
-        )
+        still, *differences = _compress([self.pixels(k) for k in range(len(self))])
+        width, height = self._canvas.get_width_height()
+        texts = {"frames": json.dumps(differences), "claims": json.dumps(self.claims)}
+        texts = {key: html.escape(text) for key, text in texts.items()}
+        texts |= {"still": still, "words": html.escape(self.claims[-1])}
+        sizes = {"last": len(self) - 1, "interval": self.interval, "width": width, "height": height}
+        return PLAYER.format(**texts, **sizes)
 
     def _repr_html_(self) -> str:
         return self.to_html()
 
 
-def check_interval(interval: Any) -> int:
-    """Milliseconds per frame."""
-    is_whole = isinstance(interval, int | np.integer) and not isinstance(interval, bool)
-    if not is_whole or interval < MIN_INTERVAL:
-        raise ValueError(
-            f"interval is {interval!r}; expected a whole number of milliseconds, "
-            f"{MIN_INTERVAL} or more."
-        )
-    return int(interval)
+class MovingDisplay(Display):
+    """A display of several moments, of which `plot` draws the last and `animate` all.
+
+    Subclasses set `_moments()`, the number of moments, and `_until(k)`, the picture of moment k.
+    """
+
+    def _moments(self) -> int:
+        raise NotImplementedError
+
+    def _until(self, k: int) -> Self:
+        raise NotImplementedError
+
+    def animate(self, *, frames: int = 60, interval: int = 250) -> Animation:
+        """All moments, one after the other.
+
+        At most `frames` frames, sampled evenly, of `interval` milliseconds each.
+        """
+        moments = choose_frames(self._moments(), frames).tolist()
+        return Animation([self._until(k) for k in moments], interval)
 
 
 def choose_frames(n_steps: int, frames: Any) -> Ints:
@@ -184,57 +170,32 @@ def choose_frames(n_steps: int, frames: Any) -> Ints:
     >>> choose_frames(4, 60), choose_frames(101, 5)
     (array([0, 1, 2, 3]), array([  0,  25,  50,  75, 100]))
     """
-    is_whole = isinstance(frames, int | np.integer) and not isinstance(frames, bool)
-    if not is_whole or frames < 2:
-        raise ValueError(f"frames is {frames!r}; expected a whole number, 2 or more.")
-    steps = np.linspace(0, n_steps - 1, min(n_steps, int(frames)))
+    steps = np.linspace(
+        0, n_steps - 1, min(n_steps, check_scalar(frames, "frames", Integral, min_val=2))
+    )
     return np.unique(steps.round().astype(np.int64))
 
 
-def _quantize(frames: list[NDArray[np.uint8]]) -> list[Any]:
-    """Frames in one palette of few colours, taken from the first, the middle and the last."""
+def _compress(frames: list[NDArray[np.uint8]]) -> list[str]:
+    """The last frame, and all frames where they differ from it: PNG as addresses, one palette.
+
+    Full frames would need four times the bytes.
+    """
     from PIL import Image
 
     sample = Image.fromarray(np.vstack([frames[0], frames[len(frames) // 2], frames[-1]]))
-    counts: Any = sample.getcolors(sample.width * sample.height)
-    common = [colour for _, colour in sorted(counts, reverse=True)[:AREA_COLOURS]]
-    others = FILM_COLOURS - AREA_COLOURS
-    covering = sample.quantize(others, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    palette = Image.new("P", (1, 1))
-    palette.putpalette([*np.ravel(common).tolist(), *(covering.getpalette() or [])[: 3 * others]])
-    none = Image.Dither.NONE
-    return [Image.fromarray(frame).quantize(palette=palette, dither=none) for frame in frames]
-
-
-def _difference(image: Any, still: Any) -> Any:
-    """The frame where it differs from the still picture, transparent elsewhere."""
-    from PIL import Image
-
-    pixels, transparent = np.asarray(image), FILM_COLOURS
-    result = Image.fromarray(np.where(pixels == np.asarray(still), np.uint8(transparent), pixels))
-    colours = image.getpalette()[: 3 * FILM_COLOURS]
-    result.putpalette(colours + [0] * (3 * (FILM_COLOURS + 1) - len(colours)))
-    result.info["transparency"] = transparent
-    return result
-
-
-def _png(image: Any) -> bytes:
-    out = io.BytesIO()
-    image.save(out, "PNG", optimize=True)
-    return out.getvalue()
-
-
-def _url(image: Any) -> str:
-    return "data:image/png;base64," + base64.b64encode(_png(image)).decode("ascii")
-
-
-def _page(body: str, title: str) -> str:
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{html.escape(title)}</title></head>\n"
-        f'<body style="font-family: sans-serif">\n{body}\n</body></html>\n'
-    )
+    none, transparent = Image.Dither.NONE, np.uint8(PALETTE_SIZE)
+    palette = sample.quantize(PALETTE_SIZE, Image.Quantize.MAXCOVERAGE, dither=none)
+    places = [Image.fromarray(frame).quantize(palette=palette, dither=none) for frame in frames]
+    still, *others = (np.asarray(one) for one in (places[-1], *places))
+    addresses = []
+    for pixels in [still, *(np.where(one == still, transparent, one) for one in others)]:
+        image, out = Image.fromarray(pixels.astype(np.uint8)), io.BytesIO()
+        colours = (palette.getpalette() or [])[: 3 * PALETTE_SIZE]
+        image.putpalette(colours + [0] * (3 * (PALETTE_SIZE + 1) - len(colours)))
+        image.save(out, "PNG", optimize=True, transparency=PALETTE_SIZE)
+        addresses.append("data:image/png;base64," + base64.b64encode(out.getvalue()).decode())
+    return addresses
 
 
 # Nothing plays by itself. Without scripts there is the last frame and its claim. On dark pages
@@ -263,21 +224,19 @@ for (const film of document.querySelectorAll("figure.adaline-film:not([data-read
   const frames = JSON.parse(film.dataset.frames), claims = JSON.parse(film.dataset.claims);
   const find = (what) => film.querySelector(what), last = frames.length - 1;
   const still = find("img.still"), over = find("canvas"), bar = find("input");
-  const play = find("[data-do=play]");
-  const pictures = [];
+  const play = find("[data-do=play]"), pictures = [];
   let at = last, timer = null;
-  const draw = (k) => {{
-    const pen = over.getContext("2d");
-    pen.drawImage(still, 0, 0, over.width, over.height);
-    pen.drawImage(pictures[k], 0, 0);
-    over.hidden = false;
-  }};
   const show = (k) => {{
     at = Math.max(0, Math.min(last, k));
     still.alt = claims[at]; bar.value = at; bar.setAttribute("aria-valuetext", claims[at]);
     if (!pictures[at]) {{ pictures[at] = new Image(); pictures[at].src = frames[at]; }}
-    const wanted = at;
-    pictures[at].decode().then(() => {{ if (at === wanted) draw(at); }});
+    const wanted = at, pen = over.getContext("2d");
+    pictures[at].decode().then(() => {{
+      if (at !== wanted) return;
+      pen.drawImage(still, 0, 0, over.width, over.height);
+      pen.drawImage(pictures[at], 0, 0);
+      over.hidden = false;
+    }});
   }};
   const stop = () => {{ clearInterval(timer); timer = null; play.textContent = "Play"; }};
   play.onclick = () => {{

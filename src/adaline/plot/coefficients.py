@@ -1,44 +1,32 @@
-"""Coefficients with their intervals, and the effect of one column on the prediction."""
+"""Coefficients with their intervals and over all penalties, and the effect of one column."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from adaline.evaluation.coefficients import coefficients
-from adaline.evaluation.effects import Effect, effect_of_column
+from adaline import Ridge
+from adaline.evaluation.coefficients import Effect, coefficients, effect_of_column
+from adaline.evaluation.trial import column_names
+from adaline.evaluation.words import number, plain
 from adaline.plot import draw, inputs
+from adaline.plot.animation import MovingDisplay
 from adaline.plot.display import Display
 from adaline.plot.draw import Array
+from adaline.plot.inputs import Names
 
-MAX_TICKS = 150  # values of the column marked on the axis of an effect
+MAX_BARS = 25  # coefficients, which fill a screen
 
 
 @dataclass(eq=False, repr=False)
 class CoefficientsDisplay(Display):
     """Coefficients, the largest on top, with intervals from `summary()` where there are any.
 
-    Attributes
-    ----------
-    model : str
-    names : tuple of str
-        The intercept is left out: it has other units.
-    coef : ndarray of shape (p,)
-    low, high : ndarray of shape (p,), or None
-        Ends of the intervals, of the posterior for `Ridge`; infinite where one has no end.
-    level : float
-        Confidence level.
-    per_deviation : bool
-        Whether they are coefficients times the standard deviation of their column.
-    max_rows : int
-        How many are drawn, the largest.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from adaline import LeastSquares
     >>> from adaline.plot import CoefficientsDisplay
     >>> X = np.random.default_rng(0).standard_normal((50, 2))
@@ -49,134 +37,74 @@ class CoefficientsDisplay(Display):
     """
 
     model: str
+    #: Of the coefficients; the intercept is left out, as it has other units.
     names: tuple[str, ...]
     coef: Array
+    #: Ends of the intervals, of the posterior for `Ridge`; infinite where one has no end.
     low: Array | None
     high: Array | None
-    level: float
+    #: Whether they are coefficients times the standard deviation of their column.
     per_deviation: bool
-    max_rows: int
 
     def __post_init__(self) -> None:
-        self.size = (5.2, 1.1 + 0.24 * max(min(len(self.coef), self.max_rows), 3))
+        self.size = (5.2, 1.1 + 0.24 * max(min(len(self.coef), MAX_BARS), 3))
 
     @classmethod
-    def from_estimator(
-        cls,
-        model: Any,
-        X: Any = None,
-        *,
-        names: Sequence[Any] | None = None,
-        level: float = 0.95,
-        output: int = 0,
-        max_rows: int = 25,
-        **summary: Any,
-    ) -> Self:
-        """Coefficients of a fitted linear model.
+    def from_estimator(cls, model: BaseEstimator, X: Any = None, *, names: Names = None) -> Self:
+        """Coefficients of a fitted linear model of one output, the 25 largest.
 
-        Parameters
-        ----------
-        model : fitted linear model
-        X : array-like of shape (n, p), optional
-            Rows for the standard deviations of the columns: coefficients are then given per
-            standard deviation, and can be compared.
-        names : sequence of str, optional
-        level : float, default=0.95
-        output : int
-            Which target or class, where there are several; these have no intervals.
-        max_rows : int, default=25
-            How many to draw, the largest.
-        **summary
-            Further arguments of `summary`, such as intervals="profile".
+        With rows X they are per standard deviation of their column, and can be compared.
         """
-        if getattr(model, "coef_", None) is None:
-            raise TypeError(f"{type(model).__name__} has no coef_; it is not fitted or not linear.")
-        if not 0 < level < 1:
-            raise ValueError(f"level is {level}; a confidence level lies between 0 and 1.")
-        W = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
-        w = W[inputs.check_index(output, len(W), "output")]
-        ends = _intervals(model, len(w), level, summary) if len(W) == 1 else None
-        unit = np.ones(len(w)) if X is None else inputs.check_rows(X).std(axis=0)
-        low, high = (None, None) if ends is None else (ends[0] * unit, ends[1] * unit)
-        known = tuple(inputs.column_names(model, X, len(w), names))
-        kind = type(model).__name__
-        return cls(kind, known, w * unit, low, high, level, X is not None, int(max_rows))
+        w = np.atleast_2d(np.asarray(getattr(model, "coef_", []), dtype=np.float64))
+        if len(w) != 1 or not w.size:
+            raise TypeError(f"{type(model).__name__} has no coef_ of one target or two classes.")
+        unit = np.ones(w.size) if X is None else inputs.check_rows(X).std(axis=0)
+        known = column_names(model, X, names, w.size)
+        rows = coefficients(model, known).rows[-w.size :]
+        ends = [unit * [row.get(end, np.nan) for row in rows] for end in ("low", "high")]
+        low, high = (None, None) if np.isnan(ends).any() else ends
+        return cls(type(model).__name__, tuple(known), w[0] * unit, low, high, X is not None)
 
     @property
     def claim(self) -> str:
         p = len(self.coef)
         if self.low is None or self.high is None:
-            largest = draw.shorten(self.names[int(np.argmax(np.abs(self.coef)))])
-            words = f"{self.model}: the largest of {p} coefficients is that of {largest}"
+            largest = plain(self.names[int(np.argmax(np.abs(self.coef)))], 28)
+            words = f"the largest of {p} coefficients is that of {largest}"
         else:
             sure = int(np.sum((self.low > 0) | (self.high < 0)))
             verb = "differs" if sure == 1 else "differ"
-            words = f"{self.model}: {sure} of {p} coefficients {verb} from zero "
-            words += f"({100 * self.level:g} % interval)"
-        return words + (f"; the {self.max_rows} largest" if p > self.max_rows else "")
+            words = f"{sure} of {p} coefficients {verb} from zero (95 % interval)"
+        most = f"; the {MAX_BARS} largest" if p > MAX_BARS else ""
+        return f"{self.model}: {words}{most}"
 
     def _draw(self, ax: draw.Axes) -> None:
-        order = np.argsort(-np.abs(self.coef), kind="stable")[: self.max_rows][::-1]
+        order = np.argsort(-np.abs(self.coef), kind="stable")[:MAX_BARS][::-1]
         at, w = np.arange(len(order)), self.coef[order]
         draw.reference(ax, 0.0, along="v")
-        if self.low is None or self.high is None:
-            ax.hlines(at, np.minimum(w, 0.0), np.maximum(w, 0.0), color=draw.colour(0))
-            ax.plot(w, at, draw.marker(0), color=draw.colour(0), markersize=5)
-        else:
+        low = high = np.full(len(w), np.nan)
+        if self.low is not None and self.high is not None:
             low, high = self.low[order], self.high[order]
-            finite = np.isfinite(low) & np.isfinite(high)
-            sure = (low > 0) | (high < 0)
-            groups = {"differs from zero": sure, "zero is inside": ~sure}
-            for k, (words, group) in enumerate(groups.items()):
-                i = group & finite
-                look: dict[str, Any] = {"color": draw.colour(k), "markersize": 5, "capsize": 2}
-                reach = np.abs([w - low, high - w])[:, i]
-                ax.errorbar(w[i], at[i], xerr=reach, fmt=draw.marker(k), label=words, **look)
-            ax.plot(w[~finite], at[~finite], "x", color=draw.INK)
+        known, sure = np.isfinite(high - low), (low > 0) | (high < 0)
+        groups = {"differs from zero": sure & known, "zero is inside": ~sure & known}
+        for k, (words, i) in enumerate(groups.items()):
+            look: dict[str, Any] = {"color": draw.colour(k), "markersize": 5, "capsize": 2}
+            look["label"] = words if known.any() else None
+            ax.errorbar(
+                w[i], at[i], xerr=np.abs([w - low, high - w])[:, i], fmt=draw.marker(k), **look
+            )
+        draw.curve(ax, w[~known], at[~known], 0, "x", color=draw.INK)
         ax.set_yticks(at, [draw.label(self.names[j]) for j in order])
-        ax.set_ylim(-0.6, len(order) - 0.4)
-        ax.set_xlabel("coefficient per sd" if self.per_deviation else "coefficient")
-        draw.legend(ax)
-
-
-def _intervals(
-    model: Any, p: int, level: float, options: dict[str, Any]
-) -> tuple[Array, Array] | None:
-    """Ends of the intervals without the intercept's, or None where there are none."""
-    if not hasattr(model, "summary"):
-        return None
-    try:
-        columns = model.summary(level=level, **options).columns
-    except ValueError:
-        if options:
-            raise
-        return None  # a large or rank-deficient fit, or a stream, has no standard errors
-    ends = [
-        np.asarray(values, dtype=np.float64)[-p:]
-        for end in ("low", "high")
-        for name, values in columns.items()
-        if name.startswith(end) and len(values) >= p
-    ]
-    if len(ends) != 2:
-        return None
-    low, high = ends
-    return None if np.isnan(low).any() or np.isnan(high).any() else (low, high)
+        words = "coefficient per sd" if self.per_deviation else "coefficient"
+        draw.describe(ax, words, ylim=(-0.6, len(order) - 0.4))
 
 
 @dataclass(eq=False, repr=False)
 class EffectDisplay(Display):
     """The prediction as one column changes and the others stay at their averages.
 
-    Attributes
-    ----------
-    effect : Effect
-        The curve, with its 95 % interval where a theory has one.
-    seen : ndarray of shape (m,)
-        Values of the column, marked on the axis: where there are none, the curve extrapolates.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from adaline import LeastSquares
     >>> from adaline.plot import EffectDisplay
     >>> X = np.random.default_rng(0).standard_normal((50, 2))
@@ -186,24 +114,25 @@ class EffectDisplay(Display):
     'From age -0.94 to 0.914, pay goes from -0.881 to 2.83'
     """
 
-    effect: Effect
+    effect: Effect  #: The curve, with its 95 % interval where a theory has one.
+    #: Values of the column, marked on the axis: where there are none, the curve extrapolates.
     seen: Array
     size = (4.6, 3.2)
 
     @classmethod
     def from_estimator(
         cls,
-        model: Any,
+        model: BaseEstimator,
         X: Any,
         column: Any,
         *,
-        names: Sequence[Any] | None = None,
+        names: Names = None,
         target: str | None = None,
     ) -> Self:
         """Predictions for an average row of X whose `column` (name or number) changes."""
         inputs.check_model(model, "predict_proba" if hasattr(model, "classes_") else "predict")
         R = inputs.check_rows(X)
-        known = inputs.column_names(model, X, R.shape[1], names)
+        known = column_names(model, X, names, R.shape[1])
         j = inputs.column_number(column, known)
         effect = effect_of_column(model, coefficients(model, known), R, known, j, target)
         return cls.of(effect, R[:, j])
@@ -211,45 +140,125 @@ class EffectDisplay(Display):
     @classmethod
     def of(cls, effect: Effect, values: Array) -> Self:
         """A curve that is known already, and the values of its column."""
-        return cls(effect, values[:: max(1, len(values) // MAX_TICKS)])
+        return cls(effect, values[:: max(1, len(values) // draw.FEW_MARKS)])
 
     @property
     def claim(self) -> str:
         return self.effect.sentence
 
     def _draw(self, ax: draw.Axes) -> None:
-        e, single = self.effect, len(self.effect.of) == 1
+        e, times = self.effect, 100.0 if self.effect.share else 1.0
+        single, two_values = len(e.of) == 1, len(e.x) == 2
         for k, name in enumerate(e.of):
-            self._draw_curve(ax, k, None if single else draw.label(name))
-        low, high = e.x[0], e.x[-1]
-        inside = self.seen[(self.seen >= low) & (self.seen <= high)]
-        look: dict[str, Any] = {"color": draw.INK, "alpha": 0.35, "markersize": 7, "zorder": 1}
-        ax.plot(inside, 0 * inside, "|", transform=ax.get_xaxis_transform(), **look)
-        if len(e.x) == 2:
+            y, look = times * e.y[:, k], {"color": draw.colour(k)}
+            draw.curve(ax, e.x, y, k, f"{draw.marker(k)}--" if two_values else None)
+            if not single:
+                ax.lines[-1].set_label(draw.label(name))
+            if e.low is not None and e.high is not None:
+                low, high = times * e.low[:, k], times * e.high[:, k]
+                words: dict[str, Any] = look | {"label": "95 % interval" if single else None}
+                if two_values:
+                    reach = np.maximum([y - low, high - y], 0.0)
+                    ax.errorbar(e.x, y, yerr=reach, fmt="none", capsize=3, **words)
+                else:
+                    ax.fill_between(e.x, low, high, alpha=0.22, linewidth=0, **words)
+        if two_values:
             ax.set_xticks(e.x)
             ax.set_xlim(inputs.limits(e.x, 0.35))
-        draw.label_axes(ax, e.name)
+        inside = self.seen[(self.seen >= e.x[0]) & (self.seen <= e.x[-1])]
+        marks = {"color": draw.INK, "alpha": 0.35, "markersize": 7, "zorder": 1}
+        ax.plot(inside, 0 * inside, "|", transform=ax.get_xaxis_transform(), **marks)
+        label = plain(e.of[0], 16 if e.share else 24)
         if e.share:
-            ax.set_ylabel(f"probability{f' of {draw.label(e.of[0], 16)}' if single else ''} (%)")
-        else:
-            ax.set_ylabel(draw.label(e.of[0], 24))
-        draw.legend(ax)
+            label = f"probability of {label} (%)" if single else "probability (%)"
+        draw.describe(ax, e.name, label)
 
-    def _draw_curve(self, ax: draw.Axes, k: int, words: str | None) -> None:
-        """One curve and its interval; two values are two points."""
-        e, times = self.effect, 100.0 if self.effect.share else 1.0
-        y = times * e.y[:, k]
-        low, high = (None if v is None else times * v[:, k] for v in (e.low, e.high))
-        interval = "95 % interval" if words is None else None
-        look: dict[str, Any] = {"color": draw.colour(k)}
-        if len(e.x) > 2:
-            ax.plot(e.x, y, linestyle=draw.line(k), label=words, **look)
-            if low is not None and high is not None:
-                ax.fill_between(e.x, low, high, label=interval, alpha=0.22, linewidth=0, **look)
-        else:
-            reach = None
-            if low is not None and high is not None:
-                reach = np.maximum([y - low, high - y], 0.0)
-                words = words or interval
-            look |= {"capsize": 3, "markersize": 6, "linewidth": 1.2}
-            ax.errorbar(e.x, y, yerr=reach, fmt=f"{draw.marker(k)}--", label=words, **look)
+
+@dataclass(eq=False, repr=False)
+class RidgePathDisplay(MovingDisplay):
+    """Coefficients against the penalty, and the errors whose minimum chooses it.
+
+    Examples
+    --------
+    >>> from adaline import Ridge
+    >>> from adaline.plot import RidgePathDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((40, 3))
+    >>> y = X @ [1.0, 0.5, 0.0] + rng.standard_normal(40)
+    >>> picture = RidgePathDisplay.from_estimator(Ridge().fit(X, y), X, y)
+    >>> picture.coef.shape, picture.loo.min() < picture.loo[-1]
+    ((50, 3), np.True_)
+    """
+
+    alphas: Array
+    coef: Array  #: Coefficients at each penalty, (L, p).
+    gcv: Array  #: Generalised and exact leave-one-out mean squared error.
+    loo: Array | None
+    alpha: float  #: The penalty of the fit.
+    names: tuple[str, ...]
+    now: int | None = None  #: In a film, the penalty that is marked.
+    panels = 2
+    size = (4.4, 3.6)
+
+    @classmethod
+    def from_estimator(
+        cls, model: Ridge, X: Any = None, y: Any = None, *, alphas: Any = None, names: Names = None
+    ) -> Self:
+        """The path of a fitted `Ridge` of one target; training rows add leave-one-out errors."""
+        inputs.check_model(model, "path")
+        path = model.path(alphas, X, y)
+        if path.coef.ndim > 2:
+            raise ValueError(f"there are {path.coef.shape[1]} targets; a path is of one.")
+        known = tuple(column_names(model, X, names, len(path.names)))
+        return cls(path.alphas, path.coef, path.gcv, path.loo, float(model.alpha_), known)
+
+    @property
+    def best_gcv(self) -> float:
+        """The penalty of the least generalised cross-validation error on this grid."""
+        return float(self.alphas[np.nanargmin(self.gcv)])
+
+    @property
+    def best_loo(self) -> float | None:
+        """The penalty of the least leave-one-out error on this grid."""
+        return None if self.loo is None else float(self.alphas[np.nanargmin(self.loo)])
+
+    @property
+    def claim(self) -> str:
+        if self.now is not None:
+            length = number(np.linalg.norm(self.coef[self.now]), 3)
+            error, kind = (self.gcv, "GCV") if self.loo is None else (self.loo, "leave-one-out")
+            words = f"alpha = {number(self.alphas[self.now], 3)}: |w| = {length}"
+            return f"{words}, {kind} error {number(error[self.now], 3)}"
+        if self.best_loo is None:
+            return f"GCV is least near alpha = {number(self.best_gcv, 3)}"
+        loo, gcv = number(self.best_loo, 3), number(self.best_gcv, 3)
+        return f"Errors are least near alpha = {loo} (LOO), {gcv} (GCV)"
+
+    def _moments(self) -> int:
+        return len(self.alphas)
+
+    def _until(self, k: int) -> Self:
+        return replace(self, now=int(np.argsort(self.alphas, kind="stable")[k]))
+
+    def _draw(self, left: draw.Axes, right: draw.Axes) -> None:
+        order = np.argsort(-np.abs(self.coef).max(axis=0), kind="stable")
+        named = 7  # of the darker colours
+        left.plot(self.alphas, self.coef[:, order[named:]], color="#999999", linewidth=0.7)
+        for k, j in enumerate(order[:named].tolist()):
+            words = draw.label(self.names[j], 16)
+            draw.curve(left, self.alphas, self.coef[:, j], k, label=words)
+        draw.reference(left, 0.0)
+        curves = {"leave-one-out": (self.loo, self.best_loo), "GCV": (self.gcv, self.best_gcv)}
+        for k, (words, (errors, best)) in enumerate(curves.items()):
+            if errors is not None:
+                draw.curve(right, self.alphas, errors, k, label=words)
+                draw.curve(right, best, np.nanmin(errors), k, draw.marker(k), markersize=8)
+        scale = "log" if self.alphas.min() > 0 else "symlog"
+        labels = {left: "coefficient", right: "mean squared error, estimated"}
+        titles = {left: "Coefficients shrink", right: "Expected error has a minimum"}
+        for ax in (left, right):
+            if self.alpha:
+                draw.reference(ax, self.alpha, "alpha of the fit", along="v")
+            draw.describe(ax, "penalty alpha", labels[ax], titles[ax], xscale=scale)
+            if self.now is not None:
+                ax.axvline(self.alphas[self.now], color=draw.INK, linewidth=1.2)

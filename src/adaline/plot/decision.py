@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 import adaline
+from adaline.evaluation.trial import ask, column_names
 from adaline.evaluation.words import number, plural
 from adaline.plot import draw, inputs
-from adaline.plot.animation import FRAME_INTERVAL, MAX_FRAMES, Animation, Show, choose_frames
+from adaline.plot.animation import Animation, choose_frames
 from adaline.plot.display import Display
 from adaline.plot.draw import Array, Ints
-from adaline.plot.score_plane import project
+from adaline.plot.inputs import Names
 
-MAX_RINGS = 100  # misclassified or support rows up to which each gets a mark: more hide the rest
-MAX_LEVEL_LETTERS = 36  # of all names under the strips, beyond which they are turned
+GRID = 160  # points along each axis, as many as are seen apart
+Scores = Callable[[Array], Any]  # of the second of two classes, for rows of the plane
 
 
 @dataclass(eq=False, repr=False)
@@ -26,37 +29,6 @@ class DecisionDisplay(Display):
 
     w'x + b = 0 between two classes, and dashed lines through the closest rows where all are
     classified correctly.
-
-    Attributes
-    ----------
-    model : str
-        The name of the classifier.
-    x, y : ndarray of shape (g,)
-        The grid along both features.
-    decided : ndarray of int, shape (g, g)
-        Index in `classes` of the prediction at (y, x); len(classes) where it is "reject".
-    values : ndarray of shape (g, g), or None
-        decision_function there, for two classes.
-    rows, codes : ndarray of shape (n, 2) and (n,)
-        The rows shown, and the index in `classes` of their labels.
-    wrong, closest, supports : ndarray of int, ndarray of int, ndarray of shape (m, 2)
-        Misclassified rows; the closest row of each of two classes where none is misclassified; and
-        support vectors of a kernel perceptron.
-    rejected : int
-        How many rows the classifier rejects.
-    margin : float or None
-        |decision_function| at the closest row, where there are two features and no error.
-    distance : float or None
-        The same as a distance, for linear classifiers.
-    classes : list
-    names : tuple of two str
-    held : int
-        How many other features are held at their means.
-    elsewhere : ndarray of int
-        Rows whose prediction differs from that of their place in the picture, as other features
-        are not at their means. Empty where the axes are scores.
-    strips : bool
-        Whether x is the predicted class, as there are more than three classes.
 
     Examples
     --------
@@ -73,207 +45,103 @@ class DecisionDisplay(Display):
     model: str
     x: Array
     y: Array
+    #: Index in `classes` of the prediction at (y, x); len(classes) where it is "reject".
     decided: Ints
-    values: Array | None
-    rows: Array
+    rows: Array  #: The rows shown, and the index in `classes` of their labels.
     codes: Ints
-    wrong: Ints
+    wrong: Ints  #: Misclassified rows, and how many the classifier rejects.
     rejected: int
     classes: list[Any]
     names: tuple[str, str]
-    closest: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    values: Array | None = None  #: decision_function at (y, x), for two classes.
+    #: The closest row of each of two classes where none is misclassified.
+    closest: Ints | None = None
+    #: |decision_function| at the closest row; and as a distance, for linear classifiers.
     margin: float | None = None
     distance: float | None = None
-    supports: Array = field(default_factory=lambda: np.empty((0, 2)))
-    held: int = 0
-    elsewhere: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    strips: bool = False
+    supports: Array | None = None  #: Support vectors of a kernel perceptron.
+    strips: bool = False  #: Whether x is the predicted class, as there are more features.
+    learned: int | None = None  #: In a film, the row that was just learned from; -1 for none.
 
     @classmethod
-    def from_estimator(
-        cls,
-        model: Any,
-        X: Any,
-        y: Any,
-        *,
-        features: Sequence[Any] | None = None,
-        names: Sequence[Any] | None = None,
-        grid: int = 160,
-    ) -> Self:
-        """Evaluate a fitted classifier on a grid.
+    def from_estimator(cls, model: BaseEstimator, X: Any, y: Any, *, names: Names = None) -> Self:
+        """Evaluate a fitted classifier on a grid of two features.
 
-        Parameters
-        ----------
-        model : fitted classifier
-        X, y : array-like of shape (n, p) and (n,)
-            Rows to show, training rows or others.
-        features : two of the columns, by name or number
-            If there are more than two, the others are held at their means, and rows that these
-            others decide are shown faintly. By default more than two features are drawn by the
-            scores: of two classes against the direction in which rows differ most otherwise, of
-            three in the plane of the scores, of more by the lead over the next class. There every
-            row lies on the side of its prediction.
-        names : sequence of str, optional
-        grid : int, default=160
-            Points along each axis.
+        More features, or one, are drawn by the scores: a strip for each predicted class, and in it
+        the lead of its score over the next class. There every row lies on the side of its
+        prediction.
         """
         R, codes = inputs.check_classifier(model, X, y)
         classes = model.classes_.tolist()
-        predicted = inputs.places(inputs.call(model, "predict", R), classes)
+        predicted = inputs.places(ask(model, "predict", R), classes)
         right, rejected = predicted == codes, predicted == len(classes)
-        common: dict[str, Any] = {"model": type(model).__name__, "codes": codes, "classes": classes}
-        common |= {"wrong": np.flatnonzero(~right & ~rejected), "rejected": int(rejected.sum())}
-        if features is None and R.shape[1] != 2:
-            plane = project(model, R, predicted, len(classes), int(grid))
-            if plane.values is not None and plane.values[0, 0] == plane.x[0] and right.all():
-                common |= _closest_rows(model, plane.rows[:, 0], codes)
-            return cls(**vars(plane), **common)
-        known = inputs.column_names(model, X, R.shape[1], names)
-        pair = inputs.two_columns(features, known)
-        a, b = (np.linspace(*inputs.limits(R[:, j]), int(grid)) for j in pair)
-        G, shape = inputs.slice_points(R, pair, a, b), (len(b), len(a))
-        here = np.tile(R.mean(axis=0), (len(R), 1))
-        here[:, pair] = R[:, pair]
-        shown = inputs.places(inputs.call(model, "predict", here), classes)
-        values = _binary_scores(model, G)
-        if values is not None and right.all() and R.shape[1] == 2:
-            v = _binary_scores(model, R)
-            assert v is not None
-            common |= _closest_rows(model, v, codes)
-        supports = getattr(model, "support_vectors_", np.empty((0, R.shape[1])))
-        supports = supports.toarray() if hasattr(supports, "toarray") else np.asarray(supports)
-        return cls(
-            x=a,
-            y=b,
-            decided=inputs.places(inputs.call(model, "predict", G), classes).reshape(shape),
-            values=None if values is None else values.reshape(shape),
-            rows=R[:, pair],
-            supports=supports[:, pair],
-            names=(known[pair[0]], known[pair[1]]),
-            held=R.shape[1] - 2,
-            elsewhere=np.flatnonzero(shown != predicted),
-            **common,
-        )
+        wrong = np.flatnonzero(~right & ~rejected)
+        has_score = len(classes) == 2 and hasattr(model, "decision_function")
+        shown: dict[str, Any] = {"model": type(model).__name__, "codes": codes, "classes": classes}
+        shown |= {"wrong": wrong, "rejected": int(rejected.sum())}
+        if has_score and right.all():
+            shown |= _closest_rows(model, ask(model, "decision_function", R), codes)
+        if R.shape[1] != 2:
+            return cls(**shown, **_strips(model, R, predicted, len(classes)))
+        a, b = (np.linspace(*inputs.limits(column), GRID) for column in R.T)
+        G, shape = inputs.grid_points(a, b), (len(b), len(a))
+        if has_score:
+            shown["values"] = np.reshape(ask(model, "decision_function", G), shape).astype(float)
+        if hasattr(model, "support_vectors_"):
+            shown["supports"] = inputs.check_rows(model.support_vectors_)
+        decided = inputs.places(ask(model, "predict", G), classes).reshape(shape)
+        first, second = column_names(model, X, names)
+        return cls(x=a, y=b, decided=decided, rows=R, names=(first, second), **shown)
 
     @property
     def claim(self) -> str:
-        wrong, rows = len(self.wrong), plural(len(self.rows), "row")
+        n, rows = len(self.wrong), plural(len(self.rows), "row")
         words = f"{self.model}: all {rows} are on the correct side"
-        if wrong or self.rejected:
-            words = f"{self.model}: {wrong} of {rows} {'is' if wrong == 1 else 'are'} misclassified"
+        if n or self.rejected:
+            words = f"{self.model}: {n} of {rows} {'is' if n == 1 else 'are'} misclassified"
         if self.rejected:
             words += f", {self.rejected} rejected"
         if self.distance is not None:
             words += f", the closest at distance {number(self.distance, 3)}"
-        if self.held:
-            words += f"; {plural(self.held, 'other feature')} held at the mean"
-            if len(self.elsewhere):
-                words += f", which decide {plural(len(self.elsewhere), 'row')} differently"
         return words
 
     def animate(
-        self,
-        steps: Any,
-        *,
-        captions: Sequence[Any] | None = None,
-        frames: int = MAX_FRAMES,
-        interval: int = FRAME_INTERVAL,
+        self, steps: Any, *, captions: Names = None, frames: int = 60, interval: int = 250
     ) -> Animation:
         """The line between two classes as it moves, over the rows of the picture.
 
-        Parameters
-        ----------
-        steps : Trace, or list of fitted models
-            A trace of the rows shown, by which the line moves with each correction, pass or step;
-            or models of the two features, such as one for each of several priors.
-        captions : sequence of str, optional
-            A caption for each model.
-        frames : int, default=60
-            The largest number of frames; longer traces are sampled evenly.
-        interval : int, default=250
-            Milliseconds per frame.
+        `steps` is a trace of the rows shown, by which the line moves with each correction, pass or
+        step, sampled evenly to at most `frames` frames of `interval` milliseconds; or fitted models
+        of the two features with `captions`, such as one for each of several priors.
         """
-        if self.held or self.strips or len(self.classes) != 2:
+        if self.strips or len(self.classes) != 2:
             raise ValueError("only a picture of two classes and two features can move.")
-        if isinstance(steps, list | tuple):
-            scores, words = self._scores_of_models(steps, captions)
-            learned = np.full(len(steps), -1)
-        elif captions is not None:
-            raise ValueError("captions are for a list of models; a trace names its own steps.")
+        if isinstance(steps, adaline.Trace):
+            scores, words, learned = _lines_of_trace(steps, len(self.rows), frames)
         else:
-            w, b, words, learned = _lines_of_trace(steps, len(self.rows))
-            kept = choose_frames(len(w), frames)
-            words, learned = [words[k] for k in kept], learned[kept]
-
-            def scores(k: int, at: Array) -> Array:
-                return np.asarray(at @ w[kept[k]] + b[kept[k]])
-
-        signs = np.where(self.codes == 1, 1.0, -1.0)
-        # A row on the line is on neither side.
-        wrong = [signs * scores(k, self.rows) <= 0.0 for k in range(len(words))]
-        claims = [f"{name}: {self._count_wrong(at)}" for name, at in zip(words, wrong, strict=True)]
-
-        def start(axes: list[draw.Axes]) -> Show:
-            return self._start(axes[0], scores, wrong, learned)
-
-        return Animation(self, claims, start, interval)
-
-    def _count_wrong(self, wrong: Any) -> str:
-        n, rows = int(wrong.sum()), plural(len(self.rows), "row")
-        if n == 0:
-            return f"all {rows} are on the correct side"
-        return f"{n} of {rows} {'is' if n == 1 else 'are'} not on the correct side"
-
-    def _scores_of_models(
-        self, models: Sequence[Any], captions: Sequence[Any] | None
-    ) -> tuple[Callable[[int, Array], Array], list[str]]:
-        if not models:
-            raise ValueError("there are no models; expected a list of fitted ones.")
-        words = [f"Model {k}" for k in range(len(models))] if captions is None else captions
-        if len(words) != len(models):
-            raise ValueError(f"there are {len(words)} captions for {len(models)} models.")
-        for model in models:
-            inputs.check_model(model, "decision_function")
-            known = inputs.as_list(model.classes_)
-            if known != self.classes:
-                raise ValueError(f"a model knows the classes {known}; expected {self.classes}.")
-
-        def scores(k: int, at: Array) -> Array:
-            return np.asarray(inputs.call(models[k], "decision_function", at), dtype=np.float64)
-
-        return scores, [str(one) for one in words]
-
-    def _start(
-        self, ax: draw.Axes, scores: Callable[[int, Array], Array], wrong: list[Any], learned: Ints
-    ) -> Show:
-        """Draw rows; `show(k)` moves the regions, the line and the marks."""
-        tints = np.array([draw.tint(k, 0.18) for k in (0, 1)])
-        grid, shape = inputs.grid_points(self.x, self.y), (len(self.y), len(self.x))
-        regions = draw.image(ax, self.x, self.y, np.zeros((*shape, 4)))
-        draw.classes(ax, self.rows, self.codes, self.classes)
-        look: dict[str, Any] = {"color": draw.INK, "zorder": 4}
-        crosses = ax.scatter([], [], marker="x", s=34, label="misclassified", **look)
-        words = "learned from" if (learned >= 0).any() else None
-        ring = ax.scatter([], [], marker="o", s=150, facecolors="none", label=words, **look)
-        ax.set(xlim=self.x[[0, -1]], ylim=self.y[[0, -1]])
-        draw.label_axes(ax, *self.names)
-        draw.legend(ax)
-        line: list[Any] = []
-
-        def show(k: int) -> None:
-            v = scores(k, grid).reshape(shape)
-            shade = tints[(v > 0).astype(np.int64)]
-            shade[v == 0] = 0.0  # before the first step there is no decision
-            regions.set_data(shade)
-            while line:
-                line.pop().remove()
-            drawn = draw.contours(ax, self.x, self.y, v, [0.0], linewidths=1.6)
-            if drawn is not None:
-                line.append(drawn)
-            crosses.set_offsets(self.rows[wrong[k]])
-            ring.set_offsets(self.rows[learned[k : k + 1]] if learned[k] >= 0 else [[np.nan] * 2])
-
-        return show
+            words = [f"Model {k}" for k in range(len(steps))] if captions is None else [*captions]
+            if not steps or isinstance(steps, str) or len(words) != len(steps):
+                raise ValueError(
+                    f"steps is a {type(steps).__name__} of {len(steps)} and there are {len(words)} "
+                    "captions; expected the result of adaline.trace, or fitted models."
+                )
+            for model in steps:
+                inputs.check_model(model, "decision_function")
+                inputs.encode(model.classes_, self.classes)
+            scores = [partial(ask, model, "decision_function") for model in steps]
+            learned = np.full(len(steps), -1)
+        signs, shape = np.where(self.codes == 1, 1.0, -1.0), (len(self.y), len(self.x))
+        G = inputs.grid_points(self.x, self.y)
+        plain = {"rejected": 0, "closest": None, "margin": None, "distance": None, "supports": None}
+        pictures = []
+        for score, caption, row in zip(scores, words, learned.tolist(), strict=True):
+            v = np.reshape(score(G), shape)
+            # A row on the line is on neither side, and without a line there is no decision.
+            wrong = np.flatnonzero(signs * score(self.rows) <= 0.0)
+            moved: dict[str, Any] = {"decided": np.where(v == 0, 2, v > 0), "values": v}
+            moved |= plain | {"model": caption, "wrong": wrong, "learned": row}
+            pictures.append(replace(self, **moved))
+        return Animation(pictures, interval)
 
     def _draw(self, ax: draw.Axes) -> None:
         tints = [draw.tint(k, 0.18) for k in range(len(self.classes))] + [(0.6, 0.6, 0.6, 0.25)]
@@ -283,82 +151,92 @@ class DecisionDisplay(Display):
             if self.margin is not None:
                 both, dashed = [-self.margin, self.margin], {"linestyles": "--"}
                 draw.contours(ax, self.x, self.y, self.values, both, linewidths=0.9, **dashed)
-        here = np.ones(len(self.rows), dtype=bool)
-        here[self.elsewhere] = False
-        draw.classes(ax, self.rows[here], self.codes[here], self.classes)
-        for k, name in enumerate(self.classes):
-            faint = self.rows[~here & (self.codes == k)]
-            if len(faint):
-                look: dict[str, Any] = {"facecolors": "none", "edgecolors": draw.colour(k)}
-                look |= {"alpha": 0.6, "s": 14, "marker": draw.marker(k), "zorder": 2}
-                look["rasterized"] = len(faint) > draw.MANY_POINTS
-                ax.scatter(*faint.T, label=f"{draw.label(name)}, decided by other features", **look)
+        draw.classes(ax, self.rows, self.codes, self.classes)
         if self.strips:
             names = [*self.classes, "reject"][: int(self.decided.max()) + 1]
             words = [draw.label(name, 14) for name in names]
-            crowded = sum(map(len, words)) > MAX_LEVEL_LETTERS
-            ax.set_xticks(range(len(words)), words, **({"rotation": 30} if crowded else {}))
-        marks = {"x": (self.rows[self.wrong], f"misclassified ({len(self.wrong)})")}
-        marks["o"] = self.rows[self.closest], "closest rows"
-        marks["s"] = self.supports, f"support vectors ({len(self.supports)})"
-        for shape, (at, words_) in marks.items():
-            if 0 < len(at) <= MAX_RINGS:
-                look = {"s": 34} if shape == "x" else {"s": 90, "facecolors": "none"}
-                ax.scatter(*at.T, marker=shape, label=words_, color=draw.INK, zorder=4, **look)
-        ax.set(xlim=self.x[[0, -1]], ylim=self.y[[0, -1]])
-        draw.label_axes(ax, *self.names, length=44)
-        draw.legend(ax)
+            ax.set_xticks(range(len(words)), words, rotation=30 if sum(map(len, words)) > 36 else 0)
+        if self.learned is None:
+            draw.mark(ax, self.rows[self.wrong], "misclassified", "x", s=34)
+        else:  # in a film, the legend stays as it is
+            look: dict[str, Any] = {"color": draw.INK, "zorder": 4}
+            ax.scatter(*self.rows[self.wrong].T, marker="x", s=34, label="misclassified", **look)
+            row = self.rows[[self.learned]] if self.learned >= 0 else np.empty((0, 2))
+            ax.scatter(*row.T, s=150, facecolors="none", label="learned from", **look)
+        if self.closest is not None:
+            draw.mark(ax, self.rows[self.closest], "closest rows", "o")
+        if self.supports is not None:
+            draw.mark(ax, self.supports, "support vectors", "s")
+        draw.describe(ax, *self.names, xlim=self.x[[0, -1]], ylim=self.y[[0, -1]])
 
 
-def _binary_scores(model: Any, X: Array) -> Array | None:
-    """decision_function of two classes, where there is one."""
-    if len(model.classes_) != 2 or not hasattr(model, "decision_function"):
-        return None
-    v = np.asarray(inputs.call(model, "decision_function", X), dtype=np.float64)
-    return v if v.ndim == 1 else None
-
-
-def _closest_rows(model: Any, v: Array, codes: Ints) -> dict[str, Any]:
+def _closest_rows(model: BaseEstimator, v: Array, codes: Ints) -> dict[str, Any]:
     """The row of each class with the smallest score, its score and its distance."""
+    if not np.array_equal(v > 0, codes == 1):  # costs shift the threshold away from zero
+        return {}
     own = [np.flatnonzero(codes == k) for k in (0, 1)]
     closest = np.array([i[np.argmin(np.abs(v[i]))] for i in own if len(i)], dtype=np.int64)
-    margin, distance = float(np.abs(v).min()), None
-    if hasattr(model, "coef_"):
-        length = float(np.linalg.norm(np.asarray(model.coef_, dtype=np.float64)))
-        distance = margin / length if length else None
-    return {"closest": closest, "margin": margin, "distance": distance}
+    margin, length = float(np.abs(v).min()), np.linalg.norm(getattr(model, "coef_", 0.0))
+    return {"closest": closest, "margin": margin, "distance": margin / length if length else None}
 
 
-def _lines_of_trace(trace: Any, n: int) -> tuple[Array, Array, list[str], Ints]:
-    """w (m, 2), b (m,), and a name and the row learned from of each step of a trace."""
-    if not isinstance(trace, adaline.Trace) or trace.W_after.shape[2] == 0:
-        raise TypeError(
-            f"trace is a {type(trace).__name__}; expected the result of adaline.trace for a "
-            "learner with weights, or a list of fitted models."
-        )
+def _lines_of_trace(
+    trace: adaline.Trace, n: int, frames: int
+) -> tuple[list[Scores], list[str], Ints]:
+    """w'x + b, a name and the row learned from, of each step to be shown."""
     K, p = trace.W_after.shape[1:]
-    if K > 1:
-        raise ValueError(f"there are {K} neurons; a line that moves is shown for two classes.")
-    if p != 2:
-        raise ValueError(f"trace has {p} weights; a line in the plane has two.")
-    by_iteration = trace.unit == "iteration"
-    known = trace.extra["b"].shape[1] if by_iteration else int(trace.samples.max()) + 1
+    if K > 1 or p != 2:
+        raise ValueError(
+            f"trace has {plural(K, 'neuron')} of {p} weights; a line in the plane has two."
+        )
+    # Ho and Kashyap's margins are of all rows; else a row that no step met is not missed.
+    known = trace.extra["b"].shape[1] if "b" in trace.extra else int(trace.samples.max()) + 1
     if known > n:
         raise ValueError(
             f"trace learned from {known} rows and the picture shows {n}; make both from the same X."
         )
-    w, b = trace.W_after[:, 0], trace.b_after[:, 0]
+    w, b, learned = trace.W_after[:, 0], trace.b_after[:, 0], np.full(len(trace) + 1, -1)
     if trace.unit in ("iteration", "step"):
         words = [f"{trace.unit.capitalize()} {k} of {trace.passes[-1]}" for k in trace.passes]
-        return w, b, words, np.full(len(w), -1)
-    # The start, and each correction, or each pass in batch mode.
-    if trace.unit == "pass":
-        at = np.append(np.flatnonzero(np.diff(trace.passes)), len(trace) - 1)
-        word, learned = "Pass", np.full(len(at), -1)
     else:
-        at = np.flatnonzero(trace.updated)
-        word, learned = "Correction", trace.samples[at]
-    w = np.concatenate([trace.W_before[:1, 0], w[at]])
-    b = np.concatenate([trace.b_before[:1, 0], b[at]])
-    words = ["Before learning", *(f"{word} {k} of {len(at)}" for k in range(1, len(at) + 1))]
-    return w, b, words, np.concatenate([[-1], learned]).astype(np.int64)
+        # The start, and each correction, or each pass in batch mode.
+        batch = trace.unit == "pass"
+        at = np.flatnonzero(np.diff(trace.passes, append=np.inf) if batch else trace.updated)
+        w, b = np.vstack([trace.W_before[:1, 0], w[at]]), np.append(trace.b_before[0, 0], b[at])
+        kind, m = "Pass" if batch else "Correction", len(at)
+        words = ["Before learning", *(f"{kind} {k} of {m}" for k in range(1, m + 1))]
+        if not batch:
+            learned[1 : m + 1] = trace.samples[at]
+    kept = choose_frames(len(words), frames)
+    lines: list[Scores] = [lambda at, k=k: at @ w[k] + b[k] for k in kept]  # type: ignore[misc]
+    return lines, [words[k] for k in kept], learned[kept]
+
+
+def _strips(model: BaseEstimator, R: Array, predicted: Ints, K: int) -> dict[str, Any]:
+    """A strip for each predicted class ("reject" is K), and in it by how much its score leads.
+
+    Axes are decision scores, not features, so that every row is drawn on the side of its
+    prediction; a slice at the means of the other features would not do that.
+    """
+    methods = [m for m in ("decision_function", "predict_log_proba") if hasattr(model, m)]
+    scores = np.asarray(ask(model, methods[0], R) if methods else np.nan)
+    if not np.isfinite(scores).all():
+        raise ValueError(
+            f"{type(model).__name__} has no finite scores, and there are {R.shape[1]} columns; a "
+            "picture of features has two."
+        )
+    if scores.ndim == 1:
+        scores = np.column_stack([np.zeros(len(R)), scores])
+    n, known, K = np.arange(len(R)), predicted < K, max(K, int(predicted.max()) + 1)
+    own = np.where(known, predicted, 0)
+    others = scores.copy()
+    others[n, own] = -np.inf
+    lead = np.where(known, scores[n, own] - others.max(axis=1), 0.0)
+    width = max(GRID, 8 * K) // K  # grid points per strip
+    x = (np.arange(K * width) + 0.5) / width - 0.5
+    y = np.linspace(*inputs.limits(np.append(lead, 0.0)), GRID)
+    decided = np.tile(np.rint(x).astype(np.int64), (len(y), 1))
+    # Multiples of the golden ratio modulo 1 fill a strip evenly.
+    rows = np.column_stack([predicted + 0.8 * ((n * 0.6180339887498949) % 1.0 - 0.5), lead])
+    names = "predicted", "lead over the next class"
+    return {"x": x, "y": y, "decided": decided, "rows": rows, "names": names, "strips": True}

@@ -57,10 +57,7 @@ class Display:
         return f"<{type(self).__name__}: {self.claim}>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.claim)}</p>"
-
-    def _repr_svg_(self) -> str | None:
-        return self.svg() if hasattr(self, "figure_") else None
+        return self.svg() if hasattr(self, "figure_") else f"<p>{escape(self.claim)}</p>"
 
     def plot(self, ax: Any = None, *, title: bool = True) -> Self:
         """Draw on `ax`, or on a new figure.
@@ -76,17 +73,22 @@ class Display:
         -------
         self, with `ax_` and `figure_`
         """
+        (width, height), n = self.size, self.panels
         with style():
-            axes = self._axes(ax)
+            given = new_figure(width * n, height).subplots(1, n) if ax is None else ax
+            axes = list(np.ravel(np.asarray(given, dtype=object)))
+            if len(axes) != n:
+                raise ValueError(
+                    f"{type(self).__name__} draws {n} panels and got {len(axes)} axes; give one "
+                    "for each, or none."
+                )
             self._draw(*axes)
-            reserved = self.reserved if self.panels == 1 else 0
-            words = draw.wrap(self.claim, self.size[0] * self.panels, reserved)
-            if title and self.panels == 1:
+            words = draw.wrap(self.claim, width * n, self.reserved if n == 1 else 0)
+            if title and n == 1:
                 axes[0].set_title(words)
             elif title and ax is None:
-                size = draw.STYLE["axes.titlesize"]
-                axes[0].figure.suptitle(words, x=0.01, ha="left", fontsize=size)
-        self.ax_ = axes[0] if self.panels == 1 else np.array(axes, dtype=object)
+                write_title(axes[0].figure, words)
+        self.ax_ = axes[0] if n == 1 else np.array(axes, dtype=object)
         self.figure_ = axes[0].figure
         return self
 
@@ -107,25 +109,17 @@ class Display:
     def _draw(self, *axes: Any) -> None:
         raise NotImplementedError
 
-    def _axes(self, ax: Any) -> list[Any]:
-        if ax is None:
-            width, height = self.size
-            figure = new_figure(width * self.panels, height)
-            return list(figure.subplots(1, self.panels, squeeze=False)[0])
-        axes = list(np.ravel(np.asarray(ax, dtype=object)))
-        if len(axes) != self.panels:
-            raise ValueError(
-                f"{type(self).__name__} draws {self.panels} panels and got {len(axes)} axes; give "
-                "one for each, or none."
-            )
-        return axes
-
 
 def new_figure(width: float, height: float) -> Any:
     """A figure of so many inches, which no list of pyplot holds."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def write_title(figure: Figure, words: str) -> None:
+    """The title of a figure of several panels."""
+    figure.suptitle(words, x=0.01, ha="left", fontsize=draw.STYLE["axes.titlesize"])
 
 
 def style() -> AbstractContextManager[None]:

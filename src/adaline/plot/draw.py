@@ -1,4 +1,4 @@
-"""What the displays draw with: colours, axis labels, points, images, reference lines and legends.
+"""What the displays draw with: colours, curves, points, images, reference lines and legends.
 
 Used as `draw.points(ax, x, y)` by all displays.
 """
@@ -6,13 +6,12 @@ Used as `draw.points(ax, x, y)` by all displays.
 from __future__ import annotations
 
 import textwrap
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.evaluation.words import DateColumn
+from adaline.evaluation.words import DateColumn, plain
 
 Axes = Any  # matplotlib.axes.Axes, whose stubs reject keyword dictionaries
 Array = NDArray[np.float64]
@@ -24,11 +23,9 @@ COLOURS = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A7A00"),
     *("#332288", "#AA4466", "#117733", "#AA4499", "#7A5230"),
 )
-MARKERS = ("o", "^", "s", "D", "v", "P", "X", "<", ">", "p", "h", "*")
-LINES = ("-", "--", "-.", ":")
 INK, PAPER = "#000000", "#ffffff"  # in SVG they follow the text colour and background of the page
+FEW_MARKS = 100  # that a reader can tell apart
 MANY_POINTS = 500  # beyond this, points become pixels: SVG would need 100 bytes for each
-LETTERS_PER_INCH = 10  # of a title or legend in 10 point type, on average, rounded down
 STYLE: Any = {  # of matplotlib
     "font.size": 10.0,
     "axes.titlesize": 10.5,
@@ -45,38 +42,16 @@ STYLE: Any = {  # of matplotlib
 }
 
 
-def shorten(text: object, length: int = 28) -> str:
-    """A name as it can be shown: without control characters, at most `length` letters.
-
-    >>> shorten("a" * 40, length=8)
-    'aaaaaaa…'
-    """
-    clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(text))
-    return clean if len(clean) <= length else clean[: length - 1] + "…"
-
-
 def label(text: object, length: int = 28) -> str:
     """A name for matplotlib: dollars are not formulas, and legends show a leading underscore."""
-    clean = shorten(text, length).replace("$", r"\$")
+    clean = plain(text, length).replace("$", r"\$")
     return f"\N{ZERO WIDTH SPACE}{clean}" if clean.startswith("_") else clean
 
 
 def wrap(text: str, inches: float, reserved: int = 0) -> str:
     """A title in lines of so many inches, less the letters reserved for a colour bar."""
     text = text.replace(" %", "\N{NO-BREAK SPACE}%").replace("$", r"\$")
-    return textwrap.fill(text, int(LETTERS_PER_INCH * inches) - reserved)
-
-
-def label_axes(ax: Axes, x: object, y: object = None, length: int = 28) -> None:
-    """Column names along the axes; days since 1970 are written as dates."""
-    ax.set_xlabel(label(x, length))
-    if isinstance(x, DateColumn):
-        ax.xaxis_date()
-        ax.tick_params(axis="x", labelrotation=30)
-    if y is not None:
-        ax.set_ylabel(label(y, length))
-        if isinstance(y, DateColumn):
-            ax.yaxis_date()
+    return textwrap.fill(text, int(10 * inches) - reserved)  # ten letters to an inch
 
 
 def colour(k: int) -> str:
@@ -86,18 +61,24 @@ def colour(k: int) -> str:
 
 def line(k: int) -> str:
     """The line style of curve k."""
-    return LINES[k % len(LINES)]
+    return ("-", "--", "-.", ":")[k % 4]
 
 
 def marker(k: int) -> str:
-    """The marker of class k: with the colours, 144 classes look different."""
-    return MARKERS[(k + k // len(COLOURS)) % len(MARKERS)]
+    """The marker of class k: with the colours, 132 classes look different."""
+    return "o^sDvPX<>ph"[(k + k // len(COLOURS)) % 11]
 
 
 def tint(k: int, alpha: float) -> tuple[float, float, float, float]:
     """The colour of class k as numbers, with an opacity."""
-    red, green, blue = (int(colour(k)[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    return red, green, blue, alpha
+    from matplotlib.colors import to_rgba
+
+    return to_rgba(colour(k), alpha)
+
+
+def curve(ax: Axes, x: Any, y: Any, k: int = 0, style: str | None = None, **more: Any) -> Any:
+    """Curve k, in its colour and line style unless others are given."""
+    return ax.plot(x, y, line(k) if style is None else style, **{"color": colour(k)} | more)[0]
 
 
 def points(ax: Axes, x: Any, y: Any, k: int = 0, **more: Any) -> None:
@@ -118,6 +99,13 @@ def classes(ax: Axes, rows: Array, codes: Any, labels: Any) -> None:
             points(ax, x, y, k, label=label(name))
 
 
+def mark(ax: Axes, at: Array, words: str, marker: str, s: float = 90) -> None:
+    """Marks around a few rows, counted in the legend; more would hide the rest."""
+    if 0 < len(at) <= FEW_MARKS:
+        face = {} if marker == "x" else {"facecolors": "none"}
+        ax.scatter(*at.T, marker=marker, s=s, label=f"{words} ({len(at)})", color=INK, **face)
+
+
 def image(ax: Axes, x: Array, y: Array, colours: Any, **more: Any) -> Any:
     """An image of colours or numbers, (len(y), len(x)), behind a picture."""
     look = {"origin": "lower", "aspect": "auto", "interpolation": "nearest", "zorder": 0}
@@ -131,16 +119,15 @@ def contours(ax: Axes, x: Array, y: Array, values: Array, levels: list[float], *
     return ax.contour(x, y, values, levels, **{"colors": INK, "linewidths": 1.2} | more)
 
 
-def stems(ax: Axes, values: Array, k: int = 0) -> Any:
-    """A vertical line from zero to each value."""
-    ends = np.minimum(values, 0.0), np.maximum(values, 0.0)
-    return ax.vlines(np.arange(len(values)), *ends, color=colour(k))
-
-
 def reference(ax: Axes, value: float, words: str | None = None, along: str = "h") -> None:
     """A thin dotted line across the axes."""
     across = ax.axhline if along == "h" else ax.axvline
     across(value, color=INK, linewidth=0.9, linestyle=":", label=words)
+
+
+def diagonal(ax: Axes, ends: Any, words: str) -> None:
+    """A thin dotted line of equal x and y."""
+    ax.plot(ends, ends, color=INK, linewidth=0.9, linestyle=":", label=words)
 
 
 def colour_bar(image: Any, words: str, axes: Any = None, **more: Any) -> None:
@@ -150,23 +137,28 @@ def colour_bar(image: Any, words: str, axes: Any = None, **more: Any) -> None:
     bar.solids.set_rasterized(True)
 
 
-def legend(ax: Axes, **more: Any) -> None:
-    """A legend, if anything has a label: below the axes where the layout makes room for it."""
+def describe(ax: Axes, x: object, y: object = None, title: str | None = None, **more: Any) -> None:
+    """Labels of both axes, other properties of the axes, and a legend below them.
+
+    Days since 1970 are written as dates. The legend has as many columns as its labels leave room.
+    """
+    ax.set(**more)
+    for axis, text in ((ax.xaxis, x), (ax.yaxis, y)):
+        if text is not None:
+            axis.set_label_text(label(text, 44))
+        if isinstance(text, DateColumn):
+            axis.axis_date()
+            ax.tick_params(axis=axis.axis_name, labelrotation=30)
+    if title is not None:
+        ax.set_title(title)
     labels = ax.get_legend_handles_labels()[1]
     if not labels:
         return
-    figure: Any = ax.figure
-    if type(figure.get_layout_engine()).__name__ == "ConstrainedLayoutEngine":
-        from matplotlib.transforms import ScaledTranslation
+    from matplotlib.transforms import ScaledTranslation
 
-        # Tick labels longer than the usual 5 letters take from the width of the axes.
-        beside = max((len(text.get_text()) for text in ax.get_yticklabels()), default=0)
-        letters = 1.2 * LETTERS_PER_INCH * figure.get_figwidth() * ax.get_position().width
-        letters -= max(beside - 5, 0)
-        lengths = sorted((len(text) + 6 for text in labels), reverse=True)  # 6 for the marker
-        columns = sum(length <= letters for length in accumulate(lengths))
-        below = ScaledTranslation(0, -40 / 72, figure.dpi_scale_trans)  # the labels of the axis
-        more = {"title": more.get("title"), "loc": "upper left", "bbox_to_anchor": (0.0, 0.0)}
-        more |= {"bbox_transform": ax.transAxes + below, "borderaxespad": 0.0, "frameon": False}
-        more["ncols"] = max(columns, 1)
-    ax.legend(**more)
+    figure: Any = ax.figure
+    letters = 11 * figure.get_figwidth() * ax.get_position().width
+    columns = max(1, int(letters / (max(map(len, labels)) + 6)))  # 6 for the marker
+    below = ScaledTranslation(0, -40 / 72, figure.dpi_scale_trans)  # the labels of the axis
+    place = {"loc": "upper left", "bbox_to_anchor": (0.0, 0.0), "borderaxespad": 0.0}
+    ax.legend(**place, bbox_transform=ax.transAxes + below, frameon=False, ncols=columns)

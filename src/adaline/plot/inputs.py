@@ -1,18 +1,24 @@
-"""Input of the displays: checked rows, names of columns, classes, fitted models, and grids."""
+"""Input of the displays: checked rows, labels and columns, and grids.
+
+Names of columns come from `evaluation.trial.column_names`, as in verdicts and reports.
+"""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_consistent_length as check_consistent_length
 
-from adaline.evaluation.words import DateColumn
 from adaline.plot.draw import Array, Ints
+
+Names = Sequence[Any] | None  # of columns
 
 
 def check_rows(X: Any) -> Array:
@@ -26,32 +32,10 @@ def check_vector(values: Any, what: str) -> NDArray[Any]:
     v = np.asarray(values)
     if v.ndim != 1 or not v.size:
         raise ValueError(f"{what} has shape {v.shape}; expected a vector, (n,).")
-    if v.dtype.kind != "c":
-        return np.asarray(check_array(v, dtype=np.float64, ensure_2d=False, input_name=what))
+    v = v.astype(np.complex128 if v.dtype.kind == "c" else np.float64)
     if not np.isfinite(v).all():
         raise ValueError(f"{what} contains NaN or infinity.")
-    return v.astype(np.complex128)
-
-
-def check_count(value: Any, name: str, least: int = 1) -> int:
-    """A whole number, `least` or more."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name} is {value!r}; expected a whole number, {least} or more.")
-    return int(value)
-
-
-def check_index(value: Any, n: int, name: str) -> int:
-    """The number of one of n things."""
-    if not 0 <= value < n:
-        raise ValueError(f"{name} is {value}; there are {n}, counted from 0.")
-    return int(value)
-
-
-def check_rate(rate: float | None) -> float:
-    """Samples per second, 1 where none is given."""
-    if rate is not None and not 0 < rate < np.inf:
-        raise ValueError(f"rate is {rate!r}; expected samples per second, above zero.")
-    return 1.0 if rate is None else float(rate)
+    return v
 
 
 def check_model(model: BaseEstimator, method: str = "predict") -> None:
@@ -71,70 +55,30 @@ def check_classifier(
     if binary and len(model.classes_) != 2:
         raise ValueError(f"there are {len(model.classes_)} classes; this picture is for two.")
     R = check_rows(X)
-    return R, encode(y, model.classes_, len(R))
+    check_consistent_length(R, y)
+    return R, encode(y, model.classes_)
 
 
-def check_length(n: int, y: Any, what: str) -> None:
-    """One value for each of n rows."""
-    if np.shape(y)[:1] != (n,):
-        raise ValueError(f"{what} has shape {np.shape(y)}; X has {n} rows. Give one for each.")
-
-
-def encode(y: Any, classes: Any, n: int) -> Ints:
+def encode(y: Any, classes: Any) -> Ints:
     """The place of each label in `classes`."""
-    check_length(n, y, "y")
-    if np.ndim(y) != 1:
-        raise ValueError(f"y has shape {np.shape(y)}; expected labels, (n,).")
     codes = places(y, classes)
     if (codes == len(classes)).any():
-        label, known = as_list(y)[int(np.argmax(codes))], as_list(classes)[:10]
+        label, known = np.asarray(y).tolist()[int(np.argmax(codes))], list(classes[:10])
         raise ValueError(f"y has the label {label!r}; the model knows {known}.")
     return codes
 
 
 def places(labels: Any, classes: Any) -> Ints:
     """Place of each label in classes; one past the last for others, such as "reject"."""
-    place = {label: k for k, label in enumerate(as_list(classes))}
-    return np.array([place.get(label, len(place)) for label in as_list(labels)], dtype=np.int64)
-
-
-def as_list(labels: Any) -> list[Any]:
-    """Labels as Python's own strings and numbers."""
-    return list(labels.tolist() if hasattr(labels, "tolist") else labels)
-
-
-def column_names(model: Any, X: Any, p: int, names: Iterable[Any] | None = None) -> list[str]:
-    """Names given, those of the fit, those of the table, or x0, x1, ..."""
-    for source in (names, getattr(model, "feature_names_in_", None), getattr(X, "columns", None)):
-        if source is not None:
-            known = [name if isinstance(name, DateColumn) else str(name) for name in source]
-            if len(known) != p:
-                raise ValueError(
-                    f"there are {len(known)} names for {p} columns; give one for each."
-                )
-            return known
-    return [f"x{j}" for j in range(p)]
-
-
-def two_columns(features: Sequence[Any] | None, names: list[str]) -> list[int]:
-    """The two columns to show, by name or number; by default those that there are."""
-    if features is None and len(names) == 2:
-        return [0, 1]
-    if features is None or isinstance(features, str) or len(features) != 2:
-        raise ValueError(
-            f"features is {features!r}; a picture has two axes and there are {len(names)} columns: "
-            "name two, features=(first, second)."
-        )
-    pair = [column_number(feature, names) for feature in features]
-    if pair[0] == pair[1]:
-        raise ValueError(f"features names the column {names[pair[0]]!r} twice; name two.")
-    return pair
+    place = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
+    known = [place.get(label, len(place)) for label in np.asarray(labels).tolist()]
+    return np.array(known, dtype=np.int64)
 
 
 def column_number(feature: Any, names: list[str]) -> int:
     """The number of a column that is given by name or number."""
-    if isinstance(feature, int | np.integer) and not isinstance(feature, bool):
-        return check_index(feature, len(names), "features")
+    if isinstance(feature, int | np.integer):
+        return int(check_scalar(feature, "features", Integral, min_val=0, max_val=len(names) - 1))
     if feature not in names:
         raise ValueError(f"there is no column {feature!r}; the first are {names[:10]}.")
     return names.index(feature)
@@ -150,17 +94,3 @@ def limits(values: Array, share: float = 0.08) -> tuple[float, float]:
 def grid_points(x: Array, y: Array) -> Array:
     """All (x, y) of a grid, row by row."""
     return np.column_stack([np.tile(x, len(y)), np.repeat(y, len(x))])
-
-
-def slice_points(R: Array, pair: list[int], x: Array, y: Array) -> Array:
-    """Points of a grid over two columns, the others at the means of the rows."""
-    points = np.tile(R.mean(axis=0), (len(x) * len(y), 1))
-    points[:, pair] = grid_points(x, y)
-    return points
-
-
-def call(model: BaseEstimator, method: str, X: Array) -> Any:
-    """model.method(X) of an array whose columns are those of the fit, without names."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return getattr(model, method)(X)

@@ -1,34 +1,152 @@
-"""Pictures of single results of theory: Ho-Kashyap margins, eigenvalues of R, Cover's count."""
+"""Pictures of single results of theory: descent, Ho-Kashyap margins, eigenvalues, Cover's count."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils import check_scalar
 
 import adaline
+from adaline.evaluation.trial import column_names
 from adaline.evaluation.words import number, plural
 from adaline.plot import draw, inputs
-from adaline.plot.animation import FRAME_INTERVAL, MAX_FRAMES, Animation, Show, choose_frames
+from adaline.plot.animation import MovingDisplay
 from adaline.plot.display import Display
 from adaline.plot.draw import Array
 
-MAX_SAMPLES = 60  # of a picture of margins; more cannot be distinguished
+
+@dataclass(eq=False, repr=False)
+class WeightPathDisplay(MovingDisplay):
+    """The path of two weights over the error that learning reduces.
+
+    Steps of batch learning are orthogonal to the contours; those of single samples only on average.
+
+    Examples
+    --------
+    >>> from adaline import WidrowHoff
+    >>> from adaline.plot import WeightPathDisplay
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> picture = WeightPathDisplay.from_estimator(WidrowHoff(eta=0.1), X, X[:, 0] + 1)
+    >>> picture.path[0], picture.losses[-1] < 1e-3
+    (array([0., 0.]), np.True_)
+    """
+
+    model: str
+    error: str  #: The name of the error.
+    #: The two weights before the first step and after each (each pass, in batch mode), (m, 2).
+    path: Array
+    #: The mean error over all samples along the path, other weights at their final values.
+    losses: Array
+    x: Array  #: The mean error over a grid of the two weights.
+    y: Array
+    surface: Array
+    names: tuple[str, str]
+    held: bool  #: Whether there is a bias beside them, held at its final value.
+    wrong: Array | None  #: For a perceptron: how many rows are misclassified along the path.
+    size = (5.6, 4.2)
+    reserved = 12
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, grid: int = 120, **start: Any
+    ) -> Self:
+        """Learn as `trace` does one target or two classes, and show both weights.
+
+        Those of two columns, or of one column and the bias. The estimator is not changed; `start`
+        are further arguments of `fit`, such as coef_init.
+        """
+        kind, error = type(estimator).__name__, getattr(estimator, "_error", None)
+        alpha = getattr(estimator, "alpha", 0.0)
+        if error is None or isinstance(alpha, str):
+            raise TypeError(
+                f"{kind} has no error surface; expected a learner that reduces an error step by "
+                "step, such as WidrowHoff, Perceptron or LogisticRegression with a numeric alpha."
+            )
+        R = inputs.check_rows(X)
+        p, bias = R.shape[1], bool(estimator.fit_intercept)
+        if p > 2 or p + bias < 2:
+            raise ValueError(f"there are {p} weights{' and a bias' * bias}; a path is of two.")
+        steps = adaline.trace(estimator, X, y, **start)
+        theta, targets = _weights_and_targets(steps, np.asarray(y), len(R))
+        names = [*column_names(None, X, None, p), "b"]
+
+        def loss(two: Array) -> Array:
+            full = np.tile(theta[-1], (len(two), 1))
+            full[:, :2] = two
+            V = R @ full[:, :-1].T + full[:, -1]
+            mean = estimator._row_errors(targets[:, None], V).mean(axis=0)
+            return np.asarray(mean + 0.5 * alpha / len(R) * np.sum(full[:, :-1] ** 2, axis=1))
+
+        path, wrong = theta[:, :2], None
+        a, b = (np.linspace(*inputs.limits(path[:, i], 0.35), int(grid)) for i in (0, 1))
+        surface = np.stack([loss(np.column_stack([a, np.full(len(a), value)])) for value in b])
+        # The perceptron criterion is zero for zero weights, though no row is right.
+        if error == "perceptron criterion":
+            V = R @ theta[:, :-1].T + theta[:, -1]
+            wrong = np.sum(targets[:, None] * V <= 0, axis=0)
+        shown, held = (names[0], names[1]), p == 2 and bias
+        return cls(kind, error, path, loss(path), a, b, surface, shown, held, wrong)
+
+    @property
+    def claim(self) -> str:
+        words = f"{self.error} {number(self.losses[0], 3)} → {number(self.losses[-1], 3)}"
+        if self.wrong is not None:
+            words = f"misclassified rows {self.wrong[0]} → {self.wrong[-1]}"
+        words = f"{self.model}: {words} in {plural(len(self.path) - 1, 'step')}"
+        return words + "; the bias at its final value" * self.held
+
+    def _moments(self) -> int:
+        return len(self.path)
+
+    def _until(self, k: int) -> Self:
+        wrong = None if self.wrong is None else self.wrong[: k + 1]
+        return replace(self, path=self.path[: k + 1], losses=self.losses[: k + 1], wrong=wrong)
+
+    def _draw(self, ax: draw.Axes) -> None:
+        low, high = float(self.surface.min()), float(self.surface.max())
+        if high > low:
+            # Levels grow with the square, as errors do: even spacing for a parabola.
+            levels = low + (high - low) * np.linspace(0.04, 1.0, 13) ** 2
+            grid = self.x, self.y, self.surface
+            filled = ax.contourf(*grid, np.append(low, levels), cmap="Greys", alpha=0.4)
+            filled.set_rasterized(True)
+            ax.contour(*grid, levels, colors="#777777", linewidths=0.6)
+            draw.colour_bar(filled, self.error, format="%.3g")
+        steps = len(self.path)
+        look: dict[str, Any] = {"label": "path", "linewidth": 1.1, "markersize": 4}
+        look["rasterized"] = steps > 4 * draw.MANY_POINTS
+        x, y = self.path.T
+        draw.curve(ax, x, y, 0, "-" if steps > 2 * draw.FEW_MARKS else ".-", **look)
+        draw.curve(ax, x[:1], y[:1], 2, "o", markersize=7, label="start")
+        draw.curve(ax, x[-1:], y[-1:], 1, "*", markersize=12, label="now")
+        labels = ["bias b" if k == "b" else f"weight of {k}" for k in self.names]
+        draw.describe(ax, *labels, xlim=self.x[[0, -1]], ylim=self.y[[0, -1]])
+
+
+def _weights_and_targets(steps: adaline.Trace, y: Any, n: int) -> tuple[Array, Array]:
+    """Weights and bias along the way (m, p + 1), and a target for each row of X."""
+    K = max(steps.W_after.shape[1], steps.t.shape[1])
+    if K > 1:
+        raise ValueError(f"there are {K} neurons; a path is of one: one target, or two classes.")
+    after = np.column_stack([steps.W_after[:, 0], steps.b_after[:, 0]])
+    if steps.unit == "step":  # of Newton's method: all samples at once
+        return after, (y == np.unique(y)[-1]).astype(np.float64)
+    if steps.unit == "pass":
+        after = after[np.flatnonzero(np.diff(steps.passes, append=np.inf))]
+    targets = np.zeros(n)
+    targets[steps.samples] = steps.t[:, 0]
+    return np.vstack([np.append(steps.W_before[0, 0], steps.b_before[0, 0]), after]), targets
 
 
 @dataclass(eq=False, repr=False)
-class MarginsDisplay(Display):
+class MarginsDisplay(MovingDisplay):
     """Margins b, values Ya and errors e = Ya - b of each sample, as Ho-Kashyap's procedure goes.
 
     Where e is positive, b grows; a sample is on the correct side where its Ya is positive.
-
-    Attributes
-    ----------
-    margins, values : ndarray of shape (m, n)
-        b(k) and Ya(k), of each iteration and sample.
-    iterations : ndarray of shape (m,)
 
     Examples
     --------
@@ -40,75 +158,49 @@ class MarginsDisplay(Display):
     Iteration 1: Ya is positive for all 4 samples, the least 0.5
     """
 
-    margins: Array
+    margins: Array  #: b(k) and Ya(k), of each iteration and sample.
     values: Array
     iterations: Any
+    limits: tuple[float, float]  #: Of the axis, for all iterations.
 
     @classmethod
-    def from_trace(cls, trace: Any) -> Self:
-        """The result of `trace(HoKashyap(), X, y)`, for two classes and at most 60 samples."""
+    def from_trace(cls, trace: adaline.Trace) -> Self:
+        """The result of `trace(HoKashyap(), X, y)`, for two classes and at most 100 samples."""
         if not (isinstance(trace, adaline.Trace) and trace.unit == "iteration"):
-            raise TypeError(
-                f"trace is a {type(trace).__name__}; expected the result of adaline.trace for "
-                "HoKashyap."
-            )
-        K, b = trace.W_after.shape[1], trace.extra["b"]
-        if K > 1:
-            raise ValueError(f"trace has {K} neurons; margins are shown for two classes.")
-        if b.shape[1] > MAX_SAMPLES:
+            raise TypeError("expected the result of adaline.trace for HoKashyap.")
+        b, K = trace.extra["b"], trace.W_after.shape[1]
+        if K > 1 or b.shape[1] > draw.FEW_MARKS:
             raise ValueError(
-                f"trace has {b.shape[1]} samples; at most {MAX_SAMPLES} can be distinguished. "
-                "Trace fewer rows."
+                f"trace has {plural(K, 'neuron')} and {b.shape[1]} samples; margins are shown for "
+                f"two classes and at most {draw.FEW_MARKS} samples."
             )
-        return cls(b, b + trace.extra["e"], trace.passes)
+        values = b + trace.extra["e"]
+        return cls(b, values, trace.passes, inputs.limits(np.append([values, b], 0.0), 0.06))
 
     @property
     def claim(self) -> str:
-        return self._claim_at(len(self.values) - 1)
+        Ya = self.values[-1]
+        right, n = int((Ya > 0).sum()), plural(len(Ya), "sample")
+        words = f"Iteration {self.iterations[-1]}: Ya is positive for"
+        if right < len(Ya):
+            return f"{words} {right} of {n}"
+        return f"{words} all {n}, the least {number(Ya.min(), 3)}"
 
-    def animate(self, *, frames: int = MAX_FRAMES, interval: int = FRAME_INTERVAL) -> Animation:
-        """Iteration after iteration.
+    def _moments(self) -> int:
+        return len(self.values)
 
-        At most `frames` frames, sampled evenly, of `interval` milliseconds each.
-        """
-        steps = choose_frames(len(self.values), frames)
-
-        def start(axes: list[draw.Axes]) -> Show:
-            show = self._start(axes[0])
-            return lambda k: show(int(steps[k]))
-
-        return Animation(self, [self._claim_at(k) for k in steps.tolist()], start, interval)
-
-    def _claim_at(self, k: int) -> str:
-        right, n = int((self.values[k] > 0).sum()), self.values.shape[1]
-        words = f"Iteration {self.iterations[k]}: Ya is positive for"
-        if right < n:
-            return f"{words} {right} of {plural(n, 'sample')}"
-        return f"{words} all {plural(n, 'sample')}, the least {number(self.values[k].min(), 3)}"
+    def _until(self, k: int) -> Self:
+        b, Ya, iterations = (v[: k + 1] for v in (self.margins, self.values, self.iterations))
+        return replace(self, margins=b, values=Ya, iterations=iterations)
 
     def _draw(self, ax: draw.Axes) -> None:
-        self._start(ax)(len(self.values) - 1)
-
-    def _start(self, ax: draw.Axes) -> Show:
-        places = np.arange(self.values.shape[1])
-        zeros = 0.0 * places
-        lines = ax.vlines(places, zeros, zeros, color="#999999", linewidth=4, label="error e")
-        look: dict[str, Any] = {"linestyle": "none", "zorder": 4}
-        dots = ax.plot(zeros, "o", color=draw.colour(0), markersize=7, label="Ya", **look)[0]
-        look |= {"markersize": 18, "markeredgewidth": 2.5, "label": "margin b"}
-        bars = ax.plot(zeros, "_", color=draw.colour(1), **look)[0]
+        b, Ya, places = self.margins[-1], self.values[-1], np.arange(self.values.shape[1])
+        ax.vlines(places, b, Ya, color="#999999", linewidth=4, label="error e")
+        draw.curve(ax, places, Ya, 0, "o", markersize=7, label="Ya", zorder=4)
+        look: dict[str, Any] = {"markersize": 18, "markeredgewidth": 2.5, "zorder": 4}
+        draw.curve(ax, places, b, 1, "_", label="margin b", **look)
         draw.reference(ax, 0.0)
-        low, high = inputs.limits(np.append([self.values, self.margins], 0.0), 0.06)
-        ax.set(xlim=(-0.6, len(places) - 0.4), ylim=(low, high), xlabel="sample", ylabel="value")
-        draw.legend(ax)
-
-        def show(k: int) -> None:
-            b, Ya = self.margins[k], self.values[k]
-            lines.set_segments([np.array([[j, b[j]], [j, Ya[j]]]) for j in places])
-            dots.set_ydata(Ya)
-            bars.set_ydata(b)
-
-        return show
+        draw.describe(ax, "sample", "value", xlim=(-0.6, len(places) - 0.4), ylim=self.limits)
 
 
 @dataclass(eq=False, repr=False)
@@ -118,17 +210,6 @@ class EigenvalueDisplay(Display):
     With step eta, LMS reduces mode i by a factor e in 1/(eta lambda_i) samples: the slowest takes
     lambda_max/lambda_min times as long as the fastest.
 
-    Attributes
-    ----------
-    eigenvalues : ndarray of shape (q,)
-        Never below zero.
-    spread : float
-        lambda_max/lambda_min; infinite where R is singular to rounding.
-    bound : float
-        2/tr[R], the largest stable rate for single samples.
-    scaled : ndarray of shape (q,), or None
-        The same for columns divided by their root mean square, which scaling could reach.
-
     Examples
     --------
     >>> from adaline.plot import EigenvalueDisplay
@@ -137,9 +218,8 @@ class EigenvalueDisplay(Display):
     (array([4.5, 1. , 0.5]), 9.0, 0.333...)
     """
 
-    eigenvalues: Array
-    spread: float
-    bound: float
+    eigenvalues: Array  #: Never below zero.
+    #: The same for columns divided by their root mean square, which scaling could reach.
     scaled: Array | None = None
 
     @classmethod
@@ -150,22 +230,25 @@ class EigenvalueDisplay(Display):
         largest = np.abs(Z).max(axis=0)
         Y = Z / np.where(largest > 0, largest, 1.0)  # squares of huge units overflow
         rms = np.sqrt(np.mean(Y**2, axis=0))
-        return cls._of(_eigenvalues(Z), _eigenvalues(Y / np.where(rms > 0, rms, 1.0)))
+        return cls(_eigenvalues(Z), _eigenvalues(Y / np.where(rms > 0, rms, 1.0)))
 
     @classmethod
     def from_signal(cls, x: Any, taps: int) -> Self:
         """R of a delay line of `taps` samples of a signal."""
         u = inputs.check_vector(x, "x")
-        if inputs.check_count(taps, "taps") > len(u):
-            raise ValueError(f"taps is {taps!r}; expected a whole number from 1 to {len(u)}.")
-        return cls._of(_eigenvalues(np.lib.stride_tricks.sliding_window_view(u, int(taps))), None)
+        taps = check_scalar(taps, "taps", Integral, min_val=1, max_val=len(u))
+        return cls(_eigenvalues(np.lib.stride_tricks.sliding_window_view(u, taps)))
 
-    @classmethod
-    def _of(cls, values: Array, scaled: Array | None) -> Self:
-        total = float(values.sum())
-        if not np.isfinite(total):
-            raise ValueError("the squares of X overflow float64; rescale the columns.")
-        return cls(values, _spread(values), 2.0 / total if total else float("inf"), scaled)
+    @property
+    def spread(self) -> float:
+        """lambda_max/lambda_min; infinite where R is singular to rounding."""
+        return _spread(self.eigenvalues)
+
+    @property
+    def bound(self) -> float:
+        """2/tr[R], the largest stable rate for single samples."""
+        total = float(self.eigenvalues.sum())
+        return 2.0 / total if total else float("inf")
 
     @property
     def claim(self) -> str:
@@ -180,17 +263,15 @@ class EigenvalueDisplay(Display):
 
     def _draw(self, ax: draw.Axes) -> None:
         positive = self.eigenvalues[self.eigenvalues > 0]
-        floor = float(positive.min()) / 3 if len(positive) else 1.0  # zeros on a logarithmic axis
+        floor = float(positive.min(initial=3.0)) / 3  # zeros on a logarithmic axis
         curves = {"as they are": self.eigenvalues, "columns scaled": self.scaled}
         for k, (words, values) in enumerate(curves.items()):
             if values is not None:
-                style = draw.line(k) + (draw.marker(k) if len(values) <= MAX_SAMPLES else "")
-                at = np.arange(1, len(values) + 1)
-                look: dict[str, Any] = {"color": draw.colour(k), "label": words, "markersize": 5}
-                ax.plot(at, np.maximum(values, floor), style, **look)
-        ax.set_yscale("log")
-        ax.set(xlabel="number, the largest first", ylabel="eigenvalue of R")
-        draw.legend(ax, title=f"2/tr[R] = {number(self.bound, 3)}")
+                style = draw.line(k) + draw.marker(k) * (len(values) <= draw.FEW_MARKS)
+                at, shown = np.arange(1, len(values) + 1), np.maximum(values, floor)
+                draw.curve(ax, at, shown, k, style, label=words, markersize=5)
+        title = f"eigenvalue of R; 2/tr[R] = {number(self.bound, 3)}"
+        draw.describe(ax, "number, the largest first", title, yscale="log")
 
 
 def _eigenvalues(Z: Any) -> Array:
@@ -200,7 +281,10 @@ def _eigenvalues(Z: Any) -> Array:
     # Below the rounding error of the largest, a singular value cannot be told from zero.
     s[s <= max(Z.shape) * np.finfo(np.float64).eps * s[0]] = 0.0
     with np.errstate(over="ignore", under="ignore"):
-        return np.asarray(s**2 / len(Z))
+        values = np.asarray(s**2 / len(Z))
+    if not np.isfinite(values).all():
+        raise ValueError("the squares of X overflow float64; rescale the columns.")
+    return values
 
 
 def _spread(values: Array) -> float:
@@ -213,14 +297,6 @@ class CoverDisplay(Display):
 
     It falls from one to zero around N = 2(d + 1), and the more sharply the larger d (Cover 1965).
 
-    Attributes
-    ----------
-    curves : dict of int to (ndarray, ndarray)
-        For each d: numbers of points N, and F(N, d).
-    bias : bool
-    here : tuple of two ints, and float, or None
-        N and d of a data set, and its F.
-
     Examples
     --------
     >>> from adaline.plot import CoverDisplay
@@ -231,25 +307,24 @@ class CoverDisplay(Display):
     np.float64(0.5)
     """
 
-    curves: dict[int, tuple[Any, Array]]
+    curves: dict[int, tuple[Any, Array]]  #: For each d: numbers of points N, and F(N, d).
     bias: bool
-    here: tuple[int, int, float] | None
+    here: tuple[int, int, float] | None  #: N and d of a data set, and its F.
 
     @classmethod
     def from_dimensions(
         cls, d: int | Sequence[int], *, n: int | None = None, bias: bool = True
     ) -> Self:
         """Curves of one or several numbers of inputs; `n` points mark a place on the first."""
-        dimensions = [d] if isinstance(d, int | np.integer) else list(d)
+        dimensions = [int(one) for one in np.atleast_1d(d)]
         if not dimensions:
             raise ValueError("d is empty; give one or several numbers of inputs.")
         curves = {}
-        for dimension in dimensions:
-            D = adaline.cover(1, dimension, bias).parameters  # raises unless it is a whole number
+        for one in dimensions:
+            D = adaline.cover(1, one, bias).parameters
             N = np.unique(np.linspace(1, max(4 * D, 4), 161).round().astype(np.int64))
-            F = np.array([adaline.cover(int(k), int(dimension), bias).fraction for k in N])
-            curves[int(dimension)] = (N, F)
-        first, here = int(dimensions[0]), None
+            curves[one] = N, np.array([adaline.cover(int(k), one, bias).fraction for k in N])
+        first, here = dimensions[0], None
         if n is not None:
             here = (int(n), first, adaline.cover(int(n), first, bias).fraction)
         return cls(curves, bool(bias), here)
@@ -268,14 +343,13 @@ class CoverDisplay(Display):
 
     def _draw(self, ax: draw.Axes) -> None:
         for k, (d, (N, F)) in enumerate(self.curves.items()):
-            look: dict[str, Any] = {"color": draw.colour(k), "linestyle": draw.line(k)}
-            ax.plot(N / max(d + self.bias, 1), F, label=f"d = {d}", **look)
+            draw.curve(ax, N / max(d + self.bias, 1), F, k, label=f"d = {d}")
         draw.reference(ax, 2.0, along="v")
         draw.reference(ax, 0.5)
         if self.here is not None:
             n, d, share = self.here
-            look = {"color": draw.colour(1), "markersize": 8, "label": f"N = {n}"}
-            ax.plot(min(n / max(d + self.bias, 1), 4.0), share, "o", **look)
-        ax.set_xlabel(f"points per weight, N/({'d + 1' if self.bias else 'd'})")
-        ax.set(ylabel="share that is separable, F(N, d)", xlim=(0, 4.05), ylim=(-0.02, 1.04))
-        draw.legend(ax)
+            at = min(n / max(d + self.bias, 1), 4.0)
+            draw.curve(ax, at, share, 1, "o", markersize=8, label=f"N = {n}")
+        label = f"points per weight, N/({'d + 1' if self.bias else 'd'})"
+        limits: dict[str, Any] = {"xlim": (0, 4.05), "ylim": (-0.02, 1.04)}
+        draw.describe(ax, label, "share that is separable, F(N, d)", **limits)

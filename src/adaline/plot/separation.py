@@ -1,8 +1,8 @@
-"""Why classes are separable or not: hulls, nearest points, and the rows of the proof."""
+"""Classes in the plane: why they are separable or not, posteriors, and Mahalanobis distances."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,10 +10,13 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 import adaline
-from adaline.evaluation.words import number
+from adaline import GaussianClassifier
+from adaline.evaluation.trial import ask, column_names
+from adaline.evaluation.words import number, plural
 from adaline.plot import draw, inputs
 from adaline.plot.display import Display
 from adaline.plot.draw import Array, Ints
+from adaline.plot.inputs import Names
 
 
 @dataclass(eq=False, repr=False)
@@ -22,28 +25,6 @@ class SeparabilityDisplay(Display):
 
     Two classes are separable where their hulls do not meet; the hyperplane of the largest margin
     bisects the segment between the hulls' nearest points.
-
-    Attributes
-    ----------
-    verdict, sentence : str
-        What is proven, and the proof in words.
-    rows, codes : ndarray of shape (n, 2) and (n,)
-    hulls : list of arrays of shape (m, 2)
-        Corners of each class's hull, counter-clockwise.
-    nearest : ndarray of shape (2, 2), or None
-        The hulls' nearest points, where two classes are separable.
-    line : tuple of ndarray (2,) and float, or None
-        w of length one and b of the hyperplane w'x + b = 0 of the largest margin found.
-    margin : float or None
-    proof : ndarray of int
-        Rows that decide: those that nearest points are made of, or those whose signed combination
-        is zero, so that no hyperplane has all of them on the correct side.
-    multipliers : ndarray of shape (m,)
-        Their weights, with sum one.
-    labels : tuple
-    names : tuple of two str
-    fit_intercept : bool
-        Whether the line may miss the origin.
 
     Examples
     --------
@@ -54,42 +35,31 @@ class SeparabilityDisplay(Display):
     ('overlapping', array([0, 1, 2, 3]), array([0.25, 0.25, 0.25, 0.25]))
     """
 
-    verdict: str
+    verdict: str  #: What is proven, and the proof in words.
     sentence: str
     rows: Array
     codes: Ints
-    hulls: list[Array]
-    nearest: Array | None
+    hulls: list[Array]  #: Corners of each class's hull, counter-clockwise.
+    nearest: Array | None  #: The hulls' nearest points (2, 2), where two classes are separable.
+    #: w of length one and b of the hyperplane w'x + b = 0 of the largest margin found.
     line: tuple[Array, float] | None
     margin: float | None
+    #: Rows that decide, and their weights, of sum one: those that nearest points are made of, or
+    #: those whose signed combination is zero, so that no hyperplane has all on the correct side.
     proof: Ints
     multipliers: Array
     labels: tuple[Any, ...]
     names: tuple[str, str]
-    fit_intercept: bool
+    fit_intercept: bool  #: Whether the line may miss the origin.
     size = (5.2, 4.0)
 
     @classmethod
     def from_data(
-        cls,
-        X: Any,
-        y: Any,
-        *,
-        found: Any = None,
-        names: Sequence[Any] | None = None,
-        time_limit: float | None = 10.0,
+        cls, X: Any, y: Any, *, found: adaline.Separability | None = None, names: Names = None
     ) -> Self:
-        """Decide, and show why.
+        """Decide within ten seconds, and show why, for rows of two columns.
 
-        Parameters
-        ----------
-        X, y : array-like of shape (n, 2) and (n,)
-            Two columns: hulls in more dimensions have no picture.
-        found : Separability, optional
-            The result of `separability(X, y)`, if it is known already.
-        names : sequence of two str, optional
-        time_limit : float, optional
-            Seconds for `separability` to decide in.
+        `found` is the result of `separability(X, y)`, if it is known already.
         """
         R = inputs.check_rows(X)
         if R.shape[1] != 2:
@@ -97,70 +67,51 @@ class SeparabilityDisplay(Display):
                 f"X has {R.shape[1]} columns; hulls are shown in the plane, for two. Two of many "
                 "columns may overlap where all together separate."
             )
-        inputs.check_length(len(R), y, "y")
-        result = adaline.separability(R, y, time_limit=time_limit) if found is None else found
-        codes = inputs.encode(y, result.labels, len(R))
+        inputs.check_consistent_length(R, y)
+        result = adaline.separability(R, y, time_limit=10.0) if found is None else found
+        labels, bias = tuple(result.labels), bool(result.fit_intercept)
+        codes = inputs.encode(y, labels)
+        hulls = [convex_hull(R[codes == k]) for k in range(len(labels))]
         proof = np.array([i for i, _ in result.rows], dtype=np.int64)
         multipliers = np.array([float(m) for m in result.multipliers])
         nearest, line, margin = None, None, result.margin
-        if result.verdict == "separable" and len(result.labels) == 2:
+        if result.verdict == "separable" and len(labels) == 2:
             proof, multipliers = np.empty(0, dtype=np.int64), np.empty(0)
             line = np.asarray(result.coef, dtype=np.float64), float(result.intercept)
-            try:
-                best = adaline.max_margin(R, codes, fit_intercept=result.fit_intercept)
-            except ValueError:
-                pass  # closer than rounding can tell, though proven separable
-            else:
+            # ValueError: closer than rounding can tell, though proven separable.
+            with suppress(ValueError):
+                best = adaline.max_margin(R, codes, fit_intercept=bias)
                 line, margin = (best.w, best.b), best.margin
                 proof, multipliers = best.support, best.weights
-                if result.fit_intercept:
-                    nearest = np.stack([best.negative, best.positive])
-        known = inputs.column_names(None, X, 2, names)
-        return cls(
-            verdict=result.verdict,
-            sentence=result.explain(),
-            rows=R,
-            codes=codes,
-            hulls=[convex_hull(R[codes == k]) for k in range(len(result.labels))],
-            nearest=nearest,
-            line=line,
-            margin=margin,
-            proof=proof,
-            multipliers=multipliers / (multipliers.sum() or 1.0),
-            labels=tuple(result.labels),
-            names=(known[0], known[1]),
-            fit_intercept=bool(result.fit_intercept),
-        )
+                nearest = np.stack([best.negative, best.positive]) if bias else None
+        multipliers = multipliers / (multipliers.sum() or 1.0)
+        a, b = column_names(None, X, names, 2)
+        shown = result.verdict, result.explain(), R, codes, hulls, nearest, line, margin
+        return cls(*shown, proof, multipliers, labels, (a, b), bias)
 
     @property
     def claim(self) -> str:
+        words = {
+            "separable": "Separable: the hulls do not meet",
+            "quasi-separable": "Quasi-separable: the hulls only touch",
+            "overlapping": "Overlapping: the hulls meet",
+            "undecided": "Undecided whether the classes are separable",
+        }[self.verdict]
         # Hulls decide only for two classes, and only with a bias.
-        hulls_decide = len(self.labels) == 2 and self.fit_intercept
-        machine = "linear machine" if len(self.labels) > 2 else "line"
-        machine += "" if self.fit_intercept else " through the origin"
+        if len(self.labels) > 2 or not self.fit_intercept:
+            words = words.split(":")[0] + " by a linear machine" * (len(self.labels) > 2)
+            words += "" if self.fit_intercept else " through the origin"
         if self.verdict == "separable":
-            words = "the hulls do not meet" if hulls_decide else f"by a {machine}"
-            words = f"Separable{':' if hulls_decide else ''} {words}"
-            margin = "" if self.margin is None else f"; the margin is {number(self.margin, 3)}"
-            return words + margin
-        if self.verdict == "undecided":
-            return "Undecided whether the classes are separable"
-        if self.verdict == "quasi-separable":
-            words = "Quasi-separable: "
-            words += (
-                "the hulls only touch"
-                if hulls_decide
-                else (f"a {machine} has rows on itself, none misclassified")
+            return words + (
+                "" if self.margin is None else f"; the margin is {number(self.margin, 3)}"
             )
-        else:
-            words = "Overlapping: " + ("the hulls meet" if hulls_decide else f"no {machine} does")
         return words + (f", which {len(self.proof)} rows prove" if len(self.proof) else "")
 
     def _draw(self, ax: draw.Axes) -> None:
         for k, corners in enumerate(self.hulls):
             ax.fill(*corners.T, facecolor=draw.colour(k), alpha=0.15, edgecolor="none")
-            around = np.vstack([corners, corners[:1]])
-            ax.plot(*around.T, color=draw.colour(k), linewidth=1.0, linestyle=draw.line(k))
+            x, y = np.vstack([corners, corners[:1]]).T
+            draw.curve(ax, x, y, k, linewidth=1.0)
         draw.classes(ax, self.rows, self.codes, self.labels)
         if len(self.proof):
             look: dict[str, Any] = {"facecolors": "none", "edgecolors": draw.INK, "zorder": 4}
@@ -177,9 +128,7 @@ class SeparabilityDisplay(Display):
                 draw.contours(ax, x, y, v, [-self.margin, self.margin], **dashed)
         if self.nearest is not None:
             ax.plot(*self.nearest.T, "k.-", linewidth=1.4, label="nearest points", zorder=5)
-        ax.set(xlim=limits[0], ylim=limits[1])
-        draw.label_axes(ax, *self.names)
-        draw.legend(ax)
+        draw.describe(ax, *self.names, xlim=limits[0], ylim=limits[1])
 
 
 def convex_hull(points: Array) -> Array:
@@ -194,3 +143,97 @@ def convex_hull(points: Array) -> Array:
     except (QhullError, ValueError):
         return distinct[[0, -1]]
     return np.roll(corners, -int(np.lexsort(corners.T[::-1])[0]), axis=0)
+
+
+@dataclass(eq=False, repr=False)
+class GaussianDisplay(Display):
+    """The posterior p(k | x) over two features, and each class's Mahalanobis ellipses.
+
+    The squared distance is (x - m)' S^-1 (x - m).
+
+    Examples
+    --------
+    >>> from adaline import GaussianClassifier
+    >>> from adaline.plot import GaussianDisplay
+    >>> X = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [4.0, 4.0], [6.0, 4.0], [4.0, 6.0]])
+    >>> model = GaussianClassifier().fit(X, ["a", "a", "a", "b", "b", "b"])
+    >>> picture = GaussianDisplay.from_estimator(model, X, ["a", "a", "a", "b", "b", "b"])
+    >>> at = picture.ellipses[1][0].T  # distance 1 from the mean of class "b"
+    >>> bool(np.allclose(model.mahalanobis(at)[:, 1], 1.0))
+    True
+    """
+
+    x: Array
+    y: Array
+    posterior: Array  #: Of each class on the grid, (K, g, g).
+    means: Array
+    covariances: Array
+    #: For each class, points (2, 2, 90) at the distances 1 and 2 from its mean.
+    ellipses: list[Array]
+    rows: Array
+    codes: Ints
+    classes: list[Any]
+    names: tuple[str, str]
+    size = (5.2, 4.0)
+
+    @classmethod
+    def from_estimator(
+        cls, model: GaussianClassifier, X: Any, y: Any, *, names: Names = None
+    ) -> Self:
+        """Evaluate a `GaussianClassifier` of two features on a grid."""
+        R, codes = inputs.check_classifier(model, X, y, "mahalanobis")
+        if R.shape[1] != 2:
+            raise ValueError(f"there are {R.shape[1]} columns; this picture is of two features.")
+        means, covariances = np.asarray(model.means_), _covariances(model)
+        ellipses = [_ellipses(m, C) for m, C in zip(means, covariances, strict=True)]
+        curves = [e.transpose(0, 2, 1).reshape(-1, 2) for e in ellipses]
+        a, b = (np.linspace(*inputs.limits(v, 0.03), 140) for v in np.concatenate([R, *curves]).T)
+        P = ask(model, "predict_proba", inputs.grid_points(a, b))
+        posterior = np.asarray(P, dtype=np.float64).T.reshape(-1, len(b), len(a))
+        first, second = column_names(model, X, names)
+        gaussians, classes = (means, covariances, ellipses), model.classes_.tolist()
+        return cls(a, b, posterior, *gaussians, R, codes, classes, (first, second))
+
+    @property
+    def claim(self) -> str:
+        z = self.rows - self.means[self.codes]
+        # A feature without variance has no distances: every row is at its mean.
+        inverse = np.linalg.pinv(self.covariances, rcond=1e-12, hermitian=True)[self.codes]
+        inside = float(np.mean(np.einsum("ni,nij,nj->n", z, inverse, z) <= 4.0))
+        return (
+            f"{100 * inside:.0f} % of {plural(len(self.rows), 'row')} lie within distance 2 of "
+            f"their class mean; {100 * (1.0 - np.exp(-2.0)):.0f} % would if Gaussian"
+        )
+
+    def _draw(self, ax: draw.Axes) -> None:
+        K, P = len(self.classes), self.posterior
+        # The colour of the likeliest class, fainter the less certain.
+        shade = np.array([draw.tint(k, 1.0) for k in range(K)])[P.argmax(axis=0)]
+        shade[..., 3] = 0.04 + 0.4 * (P.max(axis=0) - 1.0 / K) / (1.0 - 1.0 / K)
+        draw.image(ax, self.x, self.y, shade)
+        L = np.log(np.maximum(P, 1e-300))  # whose differences are smooth at boundaries
+        for k, log_p in enumerate(L):
+            lead = log_p - np.delete(L, k, axis=0).max(axis=0)
+            draw.contours(ax, self.x, self.y, lead, [0.0], linewidths=0.8)
+        draw.classes(ax, self.rows, self.codes, self.classes)
+        for k, curves in enumerate(self.ellipses):
+            for i, (x, y) in enumerate(curves):
+                draw.curve(ax, x, y, k, draw.line(i), linewidth=1.4)
+            ax.plot(*self.means[k], "+", color=draw.INK, markersize=10, zorder=5)
+        draw.describe(ax, *self.names, xlim=self.x[[0, -1]], ylim=self.y[[0, -1]])
+
+
+def _covariances(model: GaussianClassifier) -> Array:
+    """Covariances (K, 2, 2), for any shape of covariance_."""
+    C = np.asarray(model.covariance_, dtype=np.float64)
+    if model.covariance == "diagonal":
+        return np.stack([np.diag(row) for row in C])
+    return np.repeat(C[None], len(model.classes_), axis=0) if C.ndim == 2 else C
+
+
+def _ellipses(mean: Array, C: Array) -> Array:
+    """Points m + d L (cos, sin) at the distances d = 1 and 2, where L L' = C."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 90)
+    values, vectors = np.linalg.eigh(C)
+    circle = vectors * np.sqrt(np.maximum(values, 0.0)) @ [np.cos(angle), np.sin(angle)]
+    return np.stack([mean[:, None] + d * circle for d in (1.0, 2.0)])

@@ -1,43 +1,31 @@
-"""Pictures of signals: spectrograms before and after a filter, and how fast learning goes."""
+"""Pictures of filters: spectrograms, learning curves, impulse and frequency responses."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import spectrogram
+from sklearn.utils import check_scalar
 
-import adaline
 from adaline.evaluation.words import number
-from adaline.filters import learning_curve
+from adaline.filters import learning_curve, misalignment
 from adaline.plot import draw, inputs
-from adaline.plot.animation import choose_frames
+from adaline.plot.animation import Animation, choose_frames
 from adaline.plot.display import Display
 from adaline.plot.draw import Array
-
-MAX_SEGMENTS = 400  # columns of pixels of a spectrogram: longer signals are sampled in larger hops
-MAX_CURVE_POINTS = 800  # of a curve; more cannot be distinguished
 
 
 @dataclass(eq=False, repr=False)
 class SpectrogramDisplay(Display):
     """Power over time and frequency before and after filtering, in decibels, on one scale.
 
-    Attributes
-    ----------
-    times, frequencies : ndarray of shape (m,) and (f,)
-        Centres of the segments, in seconds where a rate is given, else in samples; and Hz or
-        cycles per sample.
-    before, after : ndarray of shape (f, m)
-        10 log10 of the power density of Hann-windowed segments.
-    change : float
-        Total power of `after` over that of `before`, in decibels.
-    rate : float or None
-
     Examples
     --------
-    >>> import numpy as np
     >>> from adaline.plot import SpectrogramDisplay
     >>> tone = np.sin(2 * np.pi * 0.125 * np.arange(4000))
     >>> picture = SpectrogramDisplay.from_signals(tone, 0.1 * tone)
@@ -45,43 +33,32 @@ class SpectrogramDisplay(Display):
     (0.125, -20.0)
     """
 
-    times: Array
-    frequencies: Array
-    before: Array
+    times: Array  #: Centres of the segments, in seconds where a rate is given, else in samples.
+    frequencies: Array  #: Hz, or cycles per sample.
+    before: Array  #: 10 log10 of the power density of Hann-windowed segments, (frequencies, times).
     after: Array
-    change: float
+    change: float  #: Total power of `after` over that of `before`, in decibels.
     rate: float | None
     panels = 2
     size = (4.5, 3.4)
 
     @classmethod
-    def from_signals(
-        cls, before: Any, after: Any, *, rate: float | None = None, segment: int = 256
-    ) -> Self:
+    def from_signals(cls, before: Any, after: Any, *, rate: float | None = None) -> Self:
         """Two real signals of equal length, such as d and e of a canceller.
 
-        Parameters
-        ----------
-        before, after : array-like of shape (n,)
-        rate : float, optional
-            Samples per second.
-        segment : int, default=256
-            Samples of a segment; shorter signals are one segment.
+        They have `rate` samples per second and are cut into segments of 256 samples.
         """
         a, b = inputs.check_vector(before, "before"), inputs.check_vector(after, "after")
         if len(a) != len(b):
             raise ValueError(f"before has {len(a)} samples and after {len(b)}; give as many.")
-        unit = inputs.check_rate(rate)
-        size = min(inputs.check_count(segment, "segment", least=2), len(a))
-        hop = max(1, size // 4, (len(a) - size) // MAX_SEGMENTS)
-        starts = np.arange(0, len(a) - size + 1, hop)
-        total = [float(np.sum(signal**2)) for signal in (a, b)]
-        with np.errstate(divide="ignore"):
-            change = float(10 * np.log10(total[1] / total[0])) if total[0] else float("nan")
-        powers = [_power_density(signal, starts, size) for signal in (a, b)]
-        times = np.asarray((starts + size / 2) / unit, dtype=np.float64)
-        frequencies = np.asarray(np.fft.rfftfreq(size) * unit, dtype=np.float64)
-        return cls(times, frequencies, powers[0], powers[1], change, rate)
+        unit = check_rate(rate)
+        size = min(256, len(a))
+        hop = max(1, size // 4, (len(a) - size) // 400)  # columns of pixels of a picture
+        cut: dict[str, Any] = {"nperseg": size, "noverlap": size - hop, "detrend": False}
+        frequencies, times, power = spectrogram(np.stack([a, b]), unit, "hann", **cut)
+        change = float(_decibels(np.sum(b**2)) - _decibels(np.sum(a**2)) if a.any() else np.nan)
+        first, second = _decibels(power)
+        return cls(times, frequencies, first, second, change, rate)
 
     @property
     def claim(self) -> str:
@@ -95,27 +72,31 @@ class SpectrogramDisplay(Display):
         return f"{abs(self.change):.1f} dB {verb} power after than before"
 
     def _draw(self, *axes: draw.Axes) -> None:
-        finite = self.before[np.isfinite(self.before)]
-        top = float(finite.max()) if finite.size else 0.0
+        top = float(np.max(self.before[np.isfinite(self.before)], initial=-300.0))
         step = (self.times[1] - self.times[0]) / 2 if len(self.times) > 1 else 0.5
         span = np.array([self.times[0] - step, self.times[-1] + step])
+        units = ("s", "Hz") if self.rate else ("samples", "cycles per sample")
         powers = {"Before": self.before, "After": self.after}
         for ax, (words, power) in zip(axes, powers.items(), strict=True):
             shown = np.maximum(power, top - 90.0)  # -inf has no colour
             look = {"cmap": "viridis", "vmin": top - 80.0, "vmax": top}
             image = draw.image(ax, span, self.frequencies, shown, **look)
-            ax.set(xlabel="time, s" if self.rate else "time, samples", title=words)
-        axes[0].set_ylabel("frequency, Hz" if self.rate else "frequency, cycles per sample")
+            label = f"frequency, {units[1]}" if ax is axes[0] else None
+            draw.describe(ax, f"time, {units[0]}", label, words)
         draw.colour_bar(image, "power, dB", list(axes))
 
 
-def _power_density(signal: Array, starts: Any, size: int) -> Array:
-    """10 log10 |FFT|^2 of Hann-windowed segments, (frequencies, segments)."""
-    window = np.hanning(size + 1)[:size] if size > 1 else np.ones(1)  # periodic
-    segments = np.stack([signal[i : i + size] for i in starts]) * window
-    power = np.abs(np.fft.rfft(segments, axis=1)) ** 2 / np.sum(window**2)
+def check_rate(rate: float | None) -> float:
+    """Samples per second; 1 where no rate is given."""
+    if rate is None:
+        return 1.0
+    return float(check_scalar(rate, "rate", Real, min_val=0, include_boundaries="neither"))
+
+
+def _decibels(power: Any) -> Array:
+    """10 log10 of a power."""
     with np.errstate(divide="ignore"):
-        return np.asarray(10.0 * np.log10(power)).T
+        return np.asarray(10.0 * np.log10(power))
 
 
 @dataclass(eq=False, repr=False)
@@ -124,67 +105,19 @@ class LearningCurveDisplay(Display):
 
     LMS converges for 0 < eta < 2/tr[R], and no linear filter has less error than Wiener's.
 
-    Attributes
-    ----------
-    curves : dict of str to ndarray of shape (m,)
-        Means of the squared a priori error over the last `window` samples, for each learner.
-    window : int
-    floor : float or None
-        The least error: that of the Wiener filter, or of least squares.
-    eta, bound : float or None
-        The rate, where it is constant, and 2/tr[R].
-
     Examples
     --------
-    >>> import numpy as np
-    >>> from adaline import WidrowHoff
     >>> from adaline.plot import LearningCurveDisplay
-    >>> X = np.random.default_rng(0).standard_normal((300, 2))
-    >>> y = X @ [1.0, -1.0] + 0.1 * X[:, 0] * X[:, 1]
-    >>> lms = WidrowHoff(eta=0.05)
-    >>> picture = LearningCurveDisplay.from_estimator(lms, X, y)
-    >>> len(picture.curves["WidrowHoff"]), 0.6 < picture.bound < 0.7
-    (1200, True)
+    >>> picture = LearningCurveDisplay.from_errors({"LMS": [2.0, 1.0, 0.0]}, window=2)
+    >>> print(picture.claim)
+    LMS ends at a mean squared error of 0.5
     """
 
+    #: Means of the squared a priori error over the last `window` samples, for each learner.
     curves: dict[str, Array]
     window: int
-    floor: float | None = None
-    eta: float | None = None
-    bound: float | None = None
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, window: int | None = None) -> Self:
-        """Learn as `trace` does, one sample at a time, and follow the error.
-
-        Parameters
-        ----------
-        estimator : WidrowHoff or Adaline
-            It is not changed. Other learners minimise other errors.
-        X, y : array-like
-        window : int, optional
-            Samples to average over; by default all of X, one pass.
-        """
-        kind = type(estimator).__name__
-        error = getattr(estimator, "_error", None)
-        if error != "mean squared error" or estimator.mode == "batch":
-            raise TypeError(
-                f"{kind} does not learn squared errors sample by sample; expected WidrowHoff or "
-                "Adaline with mode='online'. For batch learning see WeightPathDisplay."
-            )
-        R = inputs.check_rows(X)
-        steps = adaline.trace(estimator, X, y)
-        errors = steps.t - steps.v
-        rms = errors[:, 0] if errors.shape[1] == 1 else np.sqrt(np.mean(errors**2, axis=1))
-        targets = np.zeros((len(R), steps.t.shape[1]))
-        targets[steps.samples] = steps.t
-        best = adaline.LeastSquares(fit_intercept=estimator.fit_intercept).fit(R, targets)
-        floor = float(np.mean((targets - best.predict(R)) ** 2))
-        bound = float(adaline.stable_rate(R, estimator.fit_intercept).one_sample)
-        eta = getattr(estimator.eta, "eta", estimator.eta)
-        constant = float(eta) if isinstance(eta, int | float | np.number) else None
-        window = len(R) if window is None else inputs.check_count(window, "window")
-        return cls({kind: learning_curve(rms, window)}, window, floor, constant, bound)
+    floor: float | None = None  #: The least error: that of the Wiener filter, or of least squares.
+    bound: float | None = None  #: 2/tr[R].
 
     @classmethod
     def from_errors(
@@ -193,51 +126,178 @@ class LearningCurveDisplay(Display):
         *,
         window: int = 100,
         floor: float | None = None,
-        eta: float | None = None,
         bound: float | None = None,
     ) -> Self:
-        """Curves of the errors of filters.
+        """Curves of the errors of filters: the e of `y, e = filter.process(x, d)`, by name.
 
-        Parameters
-        ----------
-        errors : mapping of str to array-like of shape (n,)
-            The e of `y, e = filter.process(x, d)` for each name, real or complex.
-        window : int, default=100
-        floor : float, optional
-            `WienerFilter.from_signals(x, d, taps).error`.
-        eta, bound : float, optional
-            The rate, and 2/tr[R], as `filters.max_step(x, taps).mean_square` computes it.
+        `floor` is `WienerFilter.from_signals(x, d, taps).error` and `bound` 2/tr[R], as
+        `filters.max_step(x, taps).mean_square` computes it.
         """
         if not isinstance(errors, Mapping) or not errors:
             raise TypeError('errors is expected to be a mapping such as {"LMS": e}, not empty.')
-        window = inputs.check_count(window, "window")
-        curves = {
-            str(name): learning_curve(inputs.check_vector(e, f"errors[{name!r}]"), window)
-            for name, e in errors.items()
-        }
-        return cls(curves, window, floor, eta, bound)
+        checked = {name: inputs.check_vector(e, f"errors[{name!r}]") for name, e in errors.items()}
+        curves = {str(name): learning_curve(e, window) for name, e in checked.items()}
+        return cls(curves, window, floor, bound)
 
     @property
     def claim(self) -> str:
-        last = {name: float(curve[-1]) for name, curve in self.curves.items()}
-        name, value = min(last.items(), key=lambda item: item[1])
-        lowest = f" lowest of {len(last)}," if len(last) > 1 else ""
-        words = f"{name} ends{lowest} at a mean squared error of {number(value, 3)}"
+        name, curve = min(self.curves.items(), key=lambda item: float(item[1][-1]))
+        lowest = f" lowest of {len(self.curves)}," if len(self.curves) > 1 else ""
+        words = f"{name} ends{lowest} at a mean squared error of {number(curve[-1], 3)}"
         if self.floor is not None:
             words += f"; the least is {number(self.floor, 3)}"
         if self.bound is not None:
-            rate = "the rate" if self.eta is None else f"the rate {number(self.eta, 3)}"
-            words += f". Bound on {rate}: 2/tr[R] = {number(self.bound, 3)}"
+            words += f". Bound on the rate: 2/tr[R] = {number(self.bound, 3)}"
         return words
 
     def _draw(self, ax: draw.Axes) -> None:
         for k, (name, curve) in enumerate(self.curves.items()):
-            at = choose_frames(len(curve), MAX_CURVE_POINTS)
-            look = {"color": draw.colour(k), "linestyle": draw.line(k)}
-            ax.plot(at + 1, curve[at], label=draw.label(name), **look)
+            at = choose_frames(len(curve), 800)  # more points cannot be distinguished
+            draw.curve(ax, at + 1, curve[at], k, label=draw.label(name))
         if self.floor is not None and self.floor > 0:
             draw.reference(ax, self.floor, "least error (Wiener, least squares)")
-        if all((curve > 0).any() for curve in self.curves.values()):
-            ax.set_yscale("log")
-        ax.set(xlabel="samples seen", ylabel=f"mean squared error, last {self.window}")
-        draw.legend(ax)
+        positive = all((curve > 0).any() for curve in self.curves.values())
+        label = f"mean squared error, last {self.window}"
+        draw.describe(ax, "samples seen", label, yscale="log" if positive else "linear")
+
+
+@dataclass(eq=False, repr=False)
+class ResponseDisplay(Display):
+    """Impulse response of a filter, and its gain at each frequency in decibels.
+
+    y(n) = w^H x(n), so that the impulse response is conj(w).
+
+    Examples
+    --------
+    >>> from adaline.plot import ResponseDisplay
+    >>> picture = ResponseDisplay.from_weights([0.5, 0.5], rate=8000.0)
+    >>> print(picture.claim)
+    filter: largest gain 0 dB at 0 Hz
+    """
+
+    impulse: NDArray[Any]
+    frequencies: Array  #: In units of `rate`: cycles per sample, or Hz where a rate is given.
+    gain: Array  #: 20 log10 |H|; -inf where nothing passes.
+    truth: NDArray[Any] | None  #: The same of the system to be identified, where it is known.
+    truth_gain: Array | None
+    rate: float | None  #: Samples per second.
+    name: str
+    moment: str = ""  #: In a film, when this is, and limits of impulse response and gain.
+    limits: tuple[Any, Any] = (None, None)
+    panels = 2
+    size = (4.4, 3.4)
+
+    @classmethod
+    def from_filter(cls, filter: Any, *, rate: float | None = None, truth: Any = None) -> Self:
+        """The current weights of a filter of one reference."""
+        if not hasattr(filter, "weights"):
+            raise TypeError(f"{type(filter).__name__} has no weights; expected a filter.")
+        name = type(filter).__name__
+        return cls.from_weights(filter.weights, rate=rate, truth=truth, name=name)
+
+    @classmethod
+    def from_weights(
+        cls, weights: Any, *, rate: float | None = None, truth: Any = None, name: str = "filter"
+    ) -> Self:
+        """Weights w (taps,) of y(n) = w^H x(n), at `rate` samples per second.
+
+        `truth` is the impulse response of the system to be identified, where it is known.
+        """
+        unit = check_rate(rate)
+        h = _check_weights(weights, "weights", 1).conj()
+        system = None if truth is None else _check_weights(truth, "truth", 1)
+        curves = [v for v in (h, system) if v is not None]
+        n = max(1024, *map(len, curves))  # any number that fills a screen
+        fft, frequencies = np.fft.rfft, np.fft.rfftfreq
+        if any(map(np.iscomplexobj, curves)):  # both sides
+            fft, frequencies = np.fft.fft, np.fft.fftfreq
+        f = np.asarray(frequencies(n, 1 / unit), dtype=np.float64)
+        order = np.argsort(f)
+        gains = [2.0 * _decibels(np.abs(fft(v, n)))[order] for v in curves]
+        return cls(h, f[order], gains[0], system, (*gains, None)[1], rate, name)
+
+    @property
+    def claim(self) -> str:
+        off = "" if self.truth is None else _percent_off(self.impulse, self.truth)
+        if self.moment:
+            return f"{self.name}, {self.moment}" + f": {off}" * bool(off)
+        top = int(np.argmax(self.gain))
+        if np.isneginf(self.gain[top]):
+            return f"{self.name}: nothing passes, all weights are zero"
+        unit = "Hz" if self.rate else "cycles per sample"
+        words = f"{self.name}: largest gain {number(self.gain[top], 3)} dB at "
+        words += f"{number(self.frequencies[top], 4)} {unit}"
+        return words + f"; {off}" * bool(off)
+
+    def animate(
+        self,
+        weights: Any,
+        *,
+        truth: Any = None,
+        at: Any = None,
+        frames: int = 60,
+        interval: int = 250,
+    ) -> Animation:
+        """The impulse response and the gain as the filter learns.
+
+        `weights` (records, taps) and `at` (records,) are `history` and `history_at` of a filter
+        created with history=20, say; `truth` (taps,) or (records, taps) the system to be
+        identified, by default that of the picture. At most `frames` frames of `interval` ms.
+        """
+        W = _check_weights(weights, "weights", 2)
+        truth = self.truth if truth is None else truth
+        T = None if truth is None else _check_weights(np.atleast_2d(truth), "truth", 2)
+        times = np.arange(float(len(W))) if at is None else inputs.check_vector(at, "at")
+        if len(times) != len(W) or (T is not None and len(T) not in (1, len(W))):
+            raise ValueError(
+                f"weights have {len(W)} records, at has {len(times)} and truth "
+                f"{0 if T is None else len(T)}; give as many, or one true system for all."
+            )
+        unit, seen = "record" if at is None else "sample", W if T is None else np.append(W, T)
+        pictures = []
+        for k in choose_frames(len(W), frames):
+            system = None if T is None else T[k % len(T)]
+            picture = self.from_weights(W[k], rate=self.rate, truth=system, name=self.name)
+            pictures.append(replace(picture, moment=f"{unit} {times[k]:g}"))
+        gains = np.array([picture.gain for picture in pictures])
+        reach = np.append(seen.real, 0.0), np.maximum(gains, gains.max() - 60.0)
+        limits = inputs.limits(reach[0]), inputs.limits(reach[1])
+        return Animation([replace(picture, limits=limits) for picture in pictures], interval)
+
+    @property
+    def _label(self) -> str:
+        return "impulse response" + " (real part)" * np.iscomplexobj(self.impulse)
+
+    def _draw(self, left: draw.Axes, right: draw.Axes) -> None:
+        curves = (self.impulse, self.gain, self.name), (self.truth, self.truth_gain, "true system")
+        for k, (h, gain, words) in enumerate(curves):
+            if h is None or gain is None:
+                continue
+            few, look = len(h) <= 2 * draw.FEW_MARKS, {"label": draw.label(words), "markersize": 5}
+            if few and k == 0:
+                left.vlines(np.arange(len(h)), 0.0, h.real, color=draw.colour(0))
+            draw.curve(left, range(len(h)), h.real, k, "ox"[k] if few else None, **look)
+            floor = np.max(gain[np.isfinite(gain)], initial=-300.0) - 100.0
+            draw.curve(right, self.frequencies, np.maximum(gain, floor), k)
+        draw.reference(left, 0.0)
+        draw.describe(left, "delay, samples", self._label, "Impulse response", ylim=self.limits[0])
+        unit = "Hz" if self.rate else "cycles per sample"
+        draw.describe(right, f"frequency, {unit}", "gain, dB", "Gain", ylim=self.limits[1])
+
+
+def _check_weights(values: Any, what: str, ndim: int) -> NDArray[Any]:
+    """Weights (taps,), or over time (records, taps), finite."""
+    w = np.asarray(values)
+    if w.dtype.kind not in "fciu" or w.ndim != ndim or not w.size:
+        shape = "(taps,)" if ndim == 1 else "(records, taps), as history=20 of a filter records"
+        raise ValueError(f"{what} have shape {w.shape}; expected numbers, {shape}.")
+    if not np.isfinite(w).all():
+        raise ValueError(f"{what} contain NaN or infinity; the filter has diverged.")
+    return w.astype(np.result_type(w, np.float64))
+
+
+def _percent_off(w: NDArray[Any], truth: NDArray[Any]) -> str:
+    """100 |w - h| / |h| in words."""
+    if not truth.any():
+        return "the true response is zero"
+    return f"{number(100 * 10 ** (misalignment(w, truth) / 20), 2)} % off the true response"

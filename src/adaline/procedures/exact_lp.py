@@ -19,26 +19,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.certificates.separation.checking import (
-    WIDEST,
-    TooLarge,
-    are_moved,
-    used_columns,
-    weights_of,
-)
+from adaline import integers
+from adaline.certificates.separation import checking
+from adaline.certificates.separation.checking import TooLarge
 from adaline.certificates.separation.rows import Ints, SignedRows
-from adaline.integers import (
-    Matrix,
-    Vector,
-    combination,
-    dot,
-    dyadic,
-    independent,
-    integer_rows,
-    least_exponents,
-    null_space,
-    reduced,
-)
+from adaline.integers import Matrix, Vector
 from adaline.results import Array
 
 
@@ -56,7 +41,6 @@ class OutOfTime(Exception):
 
 
 def require_time(deadline: float | None) -> None:
-    """Raise OutOfTime after the deadline, in CPU seconds of this thread."""
     if deadline is not None and time.thread_time() > deadline:
         raise OutOfTime
 
@@ -98,17 +82,17 @@ class ExactSimplex:
             if prices[-1] == 0:  # the optimum so far: artificials are all zero
                 basic = zip(self.basis, self.inverse, strict=True)
                 used = [(b, row[-1]) for b, row in basic if b >= 0 and row[-1] > 0]
-                return Answer(None, [b for b, _ in used], reduced([x for _, x in used]))
+                return Answer(None, [b for b, _ in used], integers.reduced([x for _, x in used]))
             entering = self.choose_entering(prices, degenerate)
             if entering is None:
-                return Answer(reduced([-a for a in prices[:-1]]), [], [])
+                return Answer(integers.reduced([-a for a in prices[:-1]]), [], [])
             degenerate = self.pivot(entering)
 
     def choose_entering(self, prices: Vector, degenerate: bool) -> int | None:
         """A row with y'w < t: the worst, or the first after a pivot without change (Bland)."""
         best, entering = 0, None
         for i, y in enumerate(self.rows):
-            value = dot(prices, y) + prices[-1]  # the last price is that of the 1
+            value = integers.dot(prices, y) + prices[-1]  # the last price is that of the 1
             if value > best:
                 best, entering = value, i
                 if degenerate:
@@ -118,7 +102,7 @@ class ExactSimplex:
     def pivot(self, entering: int) -> bool:
         """Exchange a basic variable; true where the solution stays where it is."""
         column = [*self.rows[entering], 1]
-        d = [dot(row, column) for row in self.inverse]
+        d = [integers.dot(row, column) for row in self.inverse]
         r, best = -1, (0, 1)
         for i, a in enumerate(d):
             if a > 0:
@@ -140,14 +124,8 @@ class WeightSpace:
     """All weights, or those orthogonal to the rows of a support, in integer coordinates.
 
     Where there are more columns than rows, independent columns are enough: what any weights can
-    do, weights of these can.
-
-    Attributes
-    ----------
-    basis : Matrix or None
-        Of the weights that are orthogonal to the support; None without one.
-    chosen : bool
-        Whether independent columns were chosen, modulo a prime.
+    do, weights of these can. `basis` is that of the weights orthogonal to the support, and `chosen`
+    says that independent columns were chosen, modulo a prime.
     """
 
     def __init__(self, rows: SignedRows) -> None:
@@ -158,26 +136,24 @@ class WeightSpace:
     @cached_property
     def columns(self) -> Ints:
         """Columns that carry weights."""
-        columns = used_columns(self.rows)
+        columns = checking.used_columns(self.rows)
         if len(columns) <= self.rows.n:
             return columns
-        if self.rows.n > WIDEST:
+        if self.rows.n > checking.WIDEST:
             raise TooLarge(
                 f"{self.rows.n} rows of {len(columns)} columns are too many for integers"
             )
         X, columns = self.rows.samples(np.arange(self.rows.n))
-        _, chosen = independent(integer_rows(X, least_exponents(X)))
+        _, chosen = integers.independent(integers.integer_rows(X, integers.least_exponents(X)))
         self.chosen = True
         return np.asarray(columns[chosen])
 
     @property
     def full(self) -> int:
-        """Number of weights without restriction."""
         return (self.rows.K - 1) * len(self.columns)
 
     @property
     def width(self) -> int:
-        """Free weights."""
         return self.full if self.basis is None else len(self.basis)
 
     def signed(self, numbers: list[int]) -> Matrix:
@@ -189,23 +165,27 @@ class WeightSpace:
         matrix = self.signed(numbers)
         if self.basis is None:
             return matrix
-        return [[dot(row, z) for z in self.basis] for row in matrix]
+        return [[integers.dot(row, z) for z in self.basis] for row in matrix]
 
     def weights(self, coordinates: list[int]) -> list[list[int]]:
         """Weights W (K - 1, D) of the samples."""
-        z = coordinates if self.basis is None else combination(coordinates, self.basis)
+        z = coordinates if self.basis is None else integers.combination(coordinates, self.basis)
         rows = self.rows
-        return weights_of(reduced(z), self.columns, rows.grains[self.columns], rows.K, rows.D)
+        return checking.weights_of(
+            integers.reduced(z), self.columns, rows.grains[self.columns], rows.K, rows.D
+        )
 
     def restrict(self, support: list[int]) -> bool:
         """Keep only weights orthogonal to the support's rows; False where none are left."""
         if len(support) > self.full:
             matrix, _, _ = self.rows.integers(support)
-            if len(independent(matrix)[0]) == self.full:
+            if len(integers.independent(matrix)[0]) == self.full:
                 return False
-        if self.full > WIDEST:
-            raise TooLarge(f"{self.full} weights are more than the {WIDEST} with exact null spaces")
-        self.basis = null_space(self.signed(support), self.full)
+        if self.full > checking.WIDEST:
+            raise TooLarge(
+                f"{self.full} weights are more than the {checking.WIDEST} with exact null spaces"
+            )
+        self.basis = integers.null_space(self.signed(support), self.full)
         return bool(self.basis)
 
     def beyond(self, active: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -217,7 +197,7 @@ class WeightSpace:
         left = np.asarray(active & (signs != 0))
         rest, k = np.flatnonzero(active & ~left), len(self.basis)
         units = (self.weights([int(i == j) for i in range(k)]) for j in range(k))
-        left[rest] = are_moved(self.rows, units, rest)
+        left[rest] = checking.are_moved(self.rows, units, rest)
         return left
 
     # ---- in floats
@@ -228,9 +208,9 @@ class WeightSpace:
         rows, columns, self.shifts = self.rows, [], list[int]()
         grains = rows.grains[self.columns]
         for z in self.basis:
-            U, f = rows.floats(weights_of(z, self.columns, grains, rows.K, rows.D))
+            U, f = rows.floats(checking.weights_of(z, self.columns, grains, rows.K, rows.D))
             columns.append(U.ravel())
-            self.shifts.append(f - int(grains.max()))  # as weights_of multiplied by it
+            self.shifts.append(f - int(grains.max()))  # as checking.weights_of multiplied by it
         Q, self.R = np.linalg.qr(np.array(columns).T)
         return Q
 
@@ -255,6 +235,6 @@ def to_integers(u: Array, least: float = 0.0) -> list[int]:
     if least > 0.0:
         grain = max(grain, math.frexp(least / math.sqrt(len(u)))[1] - 3)
     grain = min(grain, top - 8)
-    m, e = dyadic(np.rint(np.ldexp(u, -grain)))
+    m, e = integers.dyadic(np.rint(np.ldexp(u, -grain)))
     lowest = int(e[m != 0].min())
     return [a << (b - lowest) if a else 0 for a, b in zip(m.tolist(), e.tolist(), strict=True)]

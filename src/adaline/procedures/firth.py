@@ -29,8 +29,7 @@ import numpy as np
 from adaline.errors import plural
 from adaline.linalg import Factor
 from adaline.procedures.newton import State, begin, descend
-from adaline.procedures.steps import Steps, Stepwise
-from adaline.results import Array, Certificate, NewtonFit, Outcome
+from adaline.results import Array, Certificate, NewtonFit, Outcome, Steps, Stepwise
 from adaline.sums.objective import Objective, Sums, Want
 from adaline.sums.scaled_rows import MANY
 
@@ -57,7 +56,6 @@ class Firth:
         return self.PRICE
 
     def sums(self, theta: Array, want: Want = "") -> Sums:
-        """The criterion, its slope, and the information as its curvature."""
         sums, P = self.of.sums(self.theta(theta)), self.of.curvatures(self.theta(theta))
         H = self._information(P)
         factor = Factor(H)
@@ -119,9 +117,8 @@ def firth(objective: Objective, max_iter: int = 100, tol: float = 1e-8) -> Steps
     K, q = objective.K, objective.q
     if objective.rows.is_wide or (K > 1 and (K - 1) * q > MOST):
         raise ValueError(
-            f"Firth's penalty is for two classes and at most {MANY} features, or for more and at "
-            f"most {MOST} parameters; here are {max(K, 2)} classes and {q - 1} features. Give "
-            "alpha a positive number."
+            f"Firth's penalty is for at most {MANY} features, or {MOST} parameters of several "
+            f"classes; here are {max(K, 2)} classes and {q - 1} features. Give alpha a number."
         )
     problem, goal = Firth(objective), float(tol) * np.sqrt(objective.weight)
     state = begin(problem, np.zeros((1, problem.q)), goal)
@@ -129,8 +126,7 @@ def firth(objective: Objective, max_iter: int = 100, tol: float = 1e-8) -> Steps
     if isinstance(state.model, Factor) and state.model.rank < problem.q:
         raise ValueError(
             f"columns depend on others (rank {state.model.rank} of {problem.q}, the intercept "
-            "included); Firth's penalty needs independent ones. Drop columns, or give alpha a "
-            "number."
+            "included). Drop columns, or give alpha a number."
         )
     try:
         outcome = yield from descend(state, goal, max_iter)

@@ -36,59 +36,31 @@ LOST_DISTANCE = 1e-6  # what distances of sparse rows may lose by not being cent
 
 @dataclass(frozen=True, eq=False)
 class Metric(Result):
-    """A covariance S and a factor of its inverse: A A' = S^-1, so |A'd|^2 = d' S^-1 d.
+    """A covariance S and a factor of its inverse: A A' = S^-1, so |A'd|^2 = d' S^-1 d."""
 
-    Attributes
-    ----------
-    covariance : ndarray of shape (p, p), or (p,) for a diagonal one
-        With shrinkage and ridge, as it is used.
-    A : ndarray of shape (p, p) or (p,)
-        Zero in the rows of features that are constant over all classes: these tell nothing.
-    log_det : float
-        ln |S| over the other features.
-    error : float
-        Bound on the relative rounding error of every d' S^-1 d; infinite where there is none.
-    condition : float
-        Condition number of R, an estimate.
-    shrinkage, ridge : float
-        R became (1 - shrinkage) R + (shrinkage + ridge) I.
-    dependent : ndarray of int
-        Features that depend on the others (or do not vary), as far as rounding lets us tell.
-    """
-
-    covariance: Array
-    A: Array
-    log_det: float
-    error: float
-    condition: float
-    shrinkage: float
+    covariance: Array  # with shrinkage and ridge, (p, p), or (p,) for a diagonal one
+    A: Array  # zero in the rows of features that are constant over all classes
+    log_det: float  # ln |S| over the other features
+    error: float  # bound on the relative rounding error of every d' S^-1 d
+    condition: float  # of R, an estimate
+    shrinkage: float  # R became (1 - shrinkage) R + (shrinkage + ridge) I
     ridge: float
-    dependent: NDArray[np.intp]
+    dependent: NDArray[np.intp]  # on other features, or not varying, as far as rounding tells
 
 
 @dataclass(frozen=True, eq=False)
 class Gaussians(Result):
     """K Gaussian densities with priors, in units 2**exponent and about `centre`.
 
-    Attributes
-    ----------
-    exponent : ndarray of int, shape (p,)
-    centre, means : ndarray of shape (p,) and (K, p)
-        Means are relative to the centre.
-    priors : ndarray of shape (K,)
-    metrics : tuple of Metric
-        One for all classes if shared, else one a class.
-    W, b : ndarray of shape (K, p) and (K,)
-        Linear discriminants W x + b = S^-1 m_k'x - m_k' S^-1 m_k / 2 + ln p_k if shared, else
-        W is empty and b = ln p_k - ln |S_k| / 2.
-    certificate : Certificate
+    Linear discriminants are W x + b = S^-1 m_k'x - m_k' S^-1 m_k / 2 + ln p_k if shared, else W is
+    empty and b = ln p_k - ln |S_k| / 2.
     """
 
     exponent: NDArray[np.int64]
     centre: Array
-    means: Array
+    means: Array  # relative to the centre, (K, p)
     priors: Array
-    metrics: tuple[Metric, ...]
+    metrics: tuple[Metric, ...]  # one for all classes if shared, else one a class
     W: Array
     b: Array
     certificate: Certificate
@@ -121,20 +93,13 @@ class Gaussians(Result):
 
 
 def over_blocks(
-    g: Gaussians,
-    X: Any,
-    of: Callable[[Array], NDArray[Any]],
-    check: Callable[[], None],
-    *,
-    distances: bool = False,
+    g: Gaussians, X: Any, of: Callable[[Array], NDArray[Any]], *, distances: bool = False
 ) -> NDArray[Any]:
     """What `of` makes of the scores, or squared distances, (rows, K) of X, dense or CSR, by blocks.
 
-    Threads share the blocks; `of` must look at each row by itself. `check` raises where X has NaN
-    or infinity.
+    X is finite. Threads share the blocks; `of` must look at each row by itself.
     """
     scale, measure = np.ldexp(1.0, -g.exponent), g.distances if distances else g.scores
-    check()  # NaN in a column without weight would leave no trace
     if is_sparse(X) and g.metrics[0].A.ndim == 1:
         a, means = np.stack([metric.A for metric in g.metrics]) ** 2, g.means + g.centre
         squares = np.sum(a * means**2, axis=1)
@@ -301,8 +266,12 @@ def drowned(m: ClassMoments) -> NDArray[np.intp]:
     float64's range. Constants are exact and not listed.
     """
     n = m.weight.sum() if m.covariance == "shared" else m.weight[:, None]
-    hidden = ~(m.spread > 4 * m.rounding**2)  # of NaN, too
-    hidden &= ~(m.rounding**2 <= NO_VARIANCE * n) & (n > 0)
+    seen = m.spread > 4 * m.rounding**2  # not of NaN
+    # Rows of weight 1e300 do not make what is unknown of others any smaller.
+    hidden = ~seen & ~(m.rounding**2 <= NO_VARIANCE * np.minimum(n, 1.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        hidden |= seen & ~(m.spread / n > np.finfo(np.float64).tiny)  # the variance underflows
+    hidden &= n > 0
     return np.flatnonzero(np.atleast_2d(hidden).any(axis=0))
 
 
@@ -318,35 +287,29 @@ def certificate(m: ClassMoments, metrics: tuple[Metric, ...]) -> Certificate:
     for name in ("condition", "ridge", "shrinkage"):
         evidence[name] = max(getattr(d, name) for d in used.values())
     rows, lost, empty = plural(int(m.rows.sum()), "row"), len(drowned(m)), m.K - len(used)
+    ridge, a = evidence["ridge"], evidence["shrinkage"]
     digits = (
         f"rounding changed squared Mahalanobis distances by less than a relative {error:.1e} and "
         f"means by less than {drift:.1e} standard deviations."
     )
     if lost:
         evidence |= {"distance_error": np.inf, "mean_error": np.inf}
-        what = (
-            f"rounding has left no digit of the variances of {lost} of {m.p} features certain, "
-            f"and this is not the likeliest model of {rows}: fit anew from the rows themselves."
-        )
-    elif ridge := evidence["ridge"]:
-        what = (
-            f"the covariance of {rows} is singular, as far as rounding lets us tell; its "
-            f"correlations got a ridge of {ridge:.1e}, so this is not the likeliest model."
-        )
-    elif not (error < 0.5 and drift < 0.5):
-        what = f"rounding has left no digit of the densities of {rows} certain."
-    elif empty:
-        what = (
-            f"of {m.K} classes, {empty} have no rows yet, and no density; for the others {digits}"
-        )
-    elif a := evidence["shrinkage"]:
-        what = (
-            f"the covariance of {rows} was shrunk by {a:.3g}; no optimum is claimed, but {digits}"
-        )
-    else:
-        what = f"means and covariances have the greatest likelihood given {rows}; {digits}"
-        return Certificate("optimal", what, evidence)
-    return Certificate("unproven", what, evidence)
+    cases = {  # the first that holds
+        f"rounding has left no digit of the variances of {lost} of {m.p} features certain, "
+        f"and this is not the likeliest model of {rows}: fit anew from the rows themselves.": lost,
+        f"the covariance of {rows} is singular, as far as rounding lets us tell; its "
+        f"correlations got a ridge of {ridge:.1e}, so this is not the likeliest model.": ridge,
+        f"rounding has left no digit of the densities of {rows} certain.": not (
+            error < 0.5 and drift < 0.5
+        ),
+        f"of {m.K} classes, {empty} have no rows yet, and no density; for the others "
+        f"{digits}": empty,
+        f"the covariance of {rows} was shrunk by {a:.3g}; no optimum is claimed, but {digits}": a,
+    }
+    if (what := next((text for text, holds in cases.items() if holds), None)) is not None:
+        return Certificate("unproven", what, evidence)
+    what = f"means and covariances have the greatest likelihood given {rows}; {digits}"
+    return Certificate("optimal", what, evidence)
 
 
 def troubles(
@@ -364,18 +327,16 @@ def troubles(
     cure += "." if m.covariance == "diagonal" else ", or set shrinkage='auto'."
     if len(lost := drowned(m)):
         yield IllConditionedWarning(
-            f"rounding has left no digit of the variance of {first_few([names[j] for j in lost])}, "
-            "as after forgetting rows of far larger numbers; this model cannot be trusted. Fit "
-            "anew from the rows that are left."
+            f"rounding has left no digit of the variance of {first_few([names[j] for j in lost])}; "
+            "this model cannot be trusted. Fit anew from the rows themselves."
         )
     columns = {j for k in singular for j in g.metrics[k].dependent.tolist()} - set(lost.tolist())
     if columns:
         ridge = max(g.metrics[k].ridge for k in singular)
-        vary = "does not vary, or depends" if len(columns) == 1 else "do not vary, or depend"
+        constant = f"constant or dependent: {first_few([names[j] for j in sorted(columns)])}"
         yield RankDeficientWarning(
-            f"singular {singular_in}: {first_few([names[j] for j in sorted(columns)])} {vary} on "
-            f"other columns. {ridge:.1e} was added to the diagonal of the correlation "
-            f"matrix. {cure}"
+            f"singular {singular_in}; {constant}. {ridge:.1e} was added to the diagonal of the "
+            f"correlation matrix. {cure}"
         )
     if doubtful:
         worst = max((g.metrics[k] for k in doubtful), key=lambda metric: metric.error)
@@ -386,5 +347,4 @@ def troubles(
 
 
 def first_few(words: list[str]) -> str:
-    """The first five, and how many more."""
     return ", ".join(words[:5]) + (f" and {len(words) - 5} more" if words[5:] else "")

@@ -17,18 +17,9 @@ from adaline import criteria
 from adaline.errors import plural
 from adaline.kernels import codes
 from adaline.parameters import is_sparse
-from adaline.procedures.sequential import (
-    EXPLOSION,
-    STALLED,
-    Learning,
-    Outcome,
-    State,
-    asked,
-    diverged,
-    missed,
-)
-from adaline.procedures.steps import Steps, Stepwise
-from adaline.results import Array
+from adaline.procedures import sequential as single
+from adaline.procedures.sequential import Learning, Outcome, State
+from adaline.results import Array, Steps, Stepwise
 from adaline.schedules import Auto
 
 BLOCK_ROWS = 4096  # any large number
@@ -126,19 +117,19 @@ def batch(
     perceptron = state.is_perceptron
     total = float(omega.sum()) if len(omega) else float(X.shape[0])
     steps = AutomaticSteps(state, X, omega) if isinstance(state.recipe.schedule, Auto) else None
-    highest = EXPLOSION * float(np.sum(Y * Y)) * max(1.0, float(omega.max(initial=1.0)))
+    highest = single.EXPLOSION * float(np.sum(Y * Y)) * max(1.0, float(omega.max(initial=1.0)))
     saved, least, stalled = state.copy(), np.inf, 0
     for k in range(1, max_iter + 1):
         sums = batch_gradient(state, X, Y, omega)
         exploded = not perceptron and sums.loss > highest > 0 and steps is None
         if exploded or not (np.isfinite(sums.G).all() and np.isfinite(sums.loss)):
             state.restore(saved)
-            return diverged(k, bound)
+            return single.diverged(k, bound)
         saved, loss = state.copy(), sums.loss / total
         if steps is not None:
             learning.change = steps.change(state.last, sums.G / total, loss)
         else:
-            eta = state.recipe.schedule(state.seen, 1)[0]  # type: ignore[operator]
+            eta = state.recipe.schedule(state.seen, 1)[0]
             learning.change = eta * (sums.G if perceptron else sums.G / total)
         rests = sums.wrong == 0 if perceptron else not learning.change.any()
         # A loss that grows is not at rest: it will be caught when it has exploded.
@@ -146,13 +137,13 @@ def batch(
         count_pass(state, learning.change, sums)
         if not rests:
             state.last[:] += learning.change
-        enough = yield k, learning
+        yield k, learning
         if rests:
             return Outcome(k, f"pass {k} found no error to correct.", True)
         is_solved = state.is_solved(loss, tol)
         is_stalled = stalled == (10 if steps else 2) and tol > 0 and not perceptron
         least = min(least, sums.loss)
-        if not (is_solved or is_stalled or enough or k == max_iter):
+        if not (is_solved or is_stalled or k == max_iter):
             continue
         if steps is not None:  # end where the loss was least
             learning.change, loss = steps.at - state.last, steps.best
@@ -162,11 +153,9 @@ def batch(
         if is_solved:
             return Outcome(k, f"the mean squared error in pass {k} is below tol.", True)
         if is_stalled:
-            return Outcome(k, f"{STALLED}; {state.mean_square(loss):.4g} in pass {k}.", True)
-        if enough:
-            return asked(k)
+            return Outcome(k, f"{single.STALLED}; {state.mean_square(loss):.4g} in pass {k}.", True)
     least = steps.best if steps else least / total
-    last = plural(sums.wrong, "error") if perceptron else missed(state, least)
+    last = plural(sums.wrong, "error") if perceptron else single.missed(state, least)
     return Outcome(max_iter, f"max_iter={max_iter} passes are done, the last with {last}.", False)
 
 

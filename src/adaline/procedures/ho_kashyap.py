@@ -27,8 +27,9 @@ import numpy as np
 
 from adaline.linalg import UNIT, condition, eigen, graded_both, singular
 from adaline.parameters import is_sparse
-from adaline.procedures.steps import Steps, Stepwise
-from adaline.results import Array, Fit
+from adaline.procedures.krylov import CentredRows
+from adaline.results import Array, Fit, Steps, Stepwise
+from adaline.sums.rows import Rows
 from adaline.sums.threads import one_blas_thread
 
 UNPACKED = 2**25  # numbers up to which CSR rows are unpacked, 256 MB; beyond, they stay sparse
@@ -41,21 +42,12 @@ Start = tuple[Array, float, Array]  # w, bias and the values w'x + bias
 
 @dataclass(frozen=True, eq=False)
 class HoKashyapFit(Fit):
-    """A Fit found with its margins; K neurons, n samples.
+    """A Fit found with its margins; K neurons, n samples."""
 
-    Attributes
-    ----------
-    margins, errors : ndarray of shape (K, n)
-        The last b, and e = Ya - b.
-    iterations : tuple of int
-        k of the last a(k), for each neuron; the start is a(1).
-    ends : tuple of {"separated", "balanced", "iterations"}
-        How each ended: all Ya > 0; e <= 0 with e != 0; or after max_iter.
-    """
-
-    margins: Array
-    errors: Array
-    iterations: tuple[int, ...]
+    margins: Array  # the last b, (K, n)
+    errors: Array  # e = Ya - b, (K, n)
+    iterations: tuple[int, ...]  # k of the last a(k), for each neuron; the start is a(1)
+    # How each ended: "separated", all Ya > 0; "balanced", e <= 0 with e != 0; or "iterations".
     ends: tuple[str, ...]
 
 
@@ -225,58 +217,41 @@ class Dense:
 
 
 class Sparse:
-    """Q = root (X D - 1 mean') M for CSR rows too many to unpack, as a product of its factors.
+    """Q = A M for CSR rows too many to unpack, as a product: A are the rows about their mean.
 
-    From X'X or X X', whichever is smaller; half of the digits go, which CSR can spare. With fewer
-    rows than columns, Q itself comes from X X', and M (n, r) are eigenvectors over eigenvalues.
+    From A'A or A A', whichever is smaller; half of the digits go, which CSR can spare. With fewer
+    rows than columns, Q itself comes from A A', and M (n, r) are eigenvectors over eigenvalues.
     """
 
     def __init__(self, X: Any, root: Array, intercept: bool) -> None:
         exponent = np.frexp(abs(X).max(axis=0).toarray().ravel())[1]
-        self.X, self.root = X, root
-        self.scale = np.ldexp(1.0, -np.maximum(exponent, -1020))  # 2^1024 is no number
+        self.units = np.ldexp(1.0, np.maximum(exponent, -1020))  # 2^1024 is no number
+        rows = Rows(X, np.empty((len(root), 0)), root**2)
+        self.A = A = CentredRows.of(rows, intercept, self.units)
         self.size = float(np.linalg.norm(root))
         self.axis = root[None] / self.size if intercept else np.zeros((0, len(root)))
-        A, (n, p) = X.multiply(root[:, None]).multiply(self.scale).tocsr(), X.shape
-        F = np.asarray((A @ A.T if n <= p else A.T @ A).todense())
-        for a in self.axis:  # without the part along the bias
-            if n <= p:
-                g = F @ a
-                F += np.outer(a, a) * (a @ g) - np.outer(g, a) - np.outer(a, g)
-            else:
-                F -= np.outer(A.T @ a, A.T @ a)
-        values, V = eigen(F)
+        wide = X.shape[0] <= X.shape[1]
+        values, V = eigen(A.gram() if wide else A.scatter_matrix())
         keep = values > 64 * len(values) * UNIT * values.max(initial=0.0)
         V, values = V[:, keep], values[keep]
-        self.Q: Array | None = V if n <= p else None
-        self.M = V / (values if n <= p else np.sqrt(values))
+        self.Q: Array | None = V if wide else None
+        self.M = V / (values if wide else np.sqrt(values))
 
     def coordinates(self, c: Array) -> Array:
-        rest = self.M.T @ self.down(c) if self.Q is None else self.Q.T @ c
+        rest = self.M.T @ self.A.transposed(c[:, None])[:, 0] if self.Q is None else self.Q.T @ c
         return np.append(self.axis @ c, rest)
 
     def values(self, u: Array) -> Array:
-        first, rest = u[: len(self.axis)], u[len(self.axis) :]
-        v = self.up(self.M @ rest) if self.Q is None else self.Q @ rest
-        return np.asarray(v + first @ self.axis)
+        first, rest = u[: len(self.axis)], u[len(self.axis) :, None]
+        v = self.A.times(self.M @ rest) if self.Q is None else self.Q @ rest
+        return np.asarray(v[:, 0] + first @ self.axis)
 
     def weights(self, u: Array) -> tuple[Array, float]:
         """(w, b) with root (w'x + b) = Q u at the samples."""
-        z = self.M @ u[len(self.axis) :]
-        w = self.scale * (z if self.Q is None else self.down(z))
-        if not len(self.axis):
-            return w, 0.0
-        return w, float(u[0] - self.axis[0] @ (self.root * (self.X @ w))) / self.size
-
-    def up(self, z: Array) -> Array:
-        """root (X D) z, without its part along the bias."""
-        v = self.root * np.asarray(self.X @ (self.scale * z))
-        return np.asarray(v - (self.axis @ v) @ self.axis)
-
-    def down(self, c: Array) -> Array:
-        """The transpose of `up`."""
-        c = c - (self.axis @ c) @ self.axis
-        return np.asarray(self.scale * (self.X.T @ (self.root * c)))
+        z = self.M @ u[len(self.axis) :, None]
+        z = (z if self.Q is None else self.A.transposed(z))[:, 0]
+        bias = float(u[0]) / self.size - float(self.A.mean @ z) if len(self.axis) else 0.0
+        return z / self.units, bias
 
 
 ColumnSpace = Dense | Sparse

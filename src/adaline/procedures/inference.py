@@ -1,68 +1,51 @@
-"""What large samples say of fitted weights: Wald's tables, intervals of predictions, profiles.
+"""What theory says of fitted weights: errors, tests, and intervals of weights and predictions.
 
-For large samples cov(theta) = H^-1, with H the Hessian of the (penalised) loss at the minimum.
+For large samples cov(theta) = H^-1, with H the Hessian of the (penalised) loss at the minimum
+(Wald). For least squares it is exact, with the scatter S of the rows about their mean m:
 
-Called by `estimators.newton`.
+    cov(w) = s^2 S^-1,    s^2 = SSE / (n - p - 1),    var(b) = s^2 (1/n + m' S^-1 m)
+
+Called by the estimators.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp, ndtr, ndtri
+from scipy.special import fdtrc, logsumexp, ndtr, ndtri, stdtr, stdtrit
 
 from adaline.certificates.bounds import regular
-from adaline.linalg import Factor
+from adaline.linalg import UNIT, Factor
 from adaline.parameters import is_sparse
-from adaline.results import Array
+from adaline.results import Array, ClosedFit
+from adaline.summaries import Summary
+from adaline.sums.losses import LogLink
 from adaline.sums.objective import JOINT, Objective
 from adaline.sums.scaled_rows import MANY
 
-if TYPE_CHECKING:
-    from adaline.summaries import Summary
-
+DIGITS = 8.0  # of standard errors, below which a reader is told
 KEPT = 256  # weights up to which their covariance is kept: half a megabyte
 TILE = 4096  # rows at a time: K^2 numbers are made for each
 
 
 @dataclass(frozen=True, eq=False)
 class Information:
-    """What a summary needs of the rows: a covariance of (b, w), and two losses.
+    """What a summary needs of the rows: a covariance of (b, w), and two losses."""
 
-    Attributes
-    ----------
-    error : ndarray of shape (K, p + 1)
-        Standard errors of the weights and, last, the bias, in the units of X.
-    loss, null : float
-        Sum of losses of this fit, and of the fit without features.
-    saturated, constant : float
-        The least that the sum of losses could be, and what it leaves out of minus the log
-        likelihood.
-    weight : float
-        Sum of the sample weights.
-    parameters : float
-        How many free parameters; with a penalty their effective number, trace of H^-1 H(alpha=0).
-    covariance : ndarray of shape (K, p + 1, K, p + 1) or None
-        Of all weights, in the units of X, and of the values at `centre`, for intervals of
-        predictions; None where they are more than a model file should carry.
-    centre : ndarray of shape (p,) or None
-        A row near the means of the columns, or of zeros where columns were not centred.
-    dispersion : float
-        The factor of the variance that the errors include; 1 where the loss has none.
-    """
-
-    error: Array
-    loss: float
-    null: float
-    saturated: float
-    constant: float
+    error: Array  # of the weights and, last, the bias, in the units of X, (K, p + 1)
+    loss: float  # sum of this fit
+    null: float  # sum of the fit without features
+    saturated: float  # the least sum that there could be
+    constant: float  # what the loss leaves out of minus the log likelihood
     weight: float
-    parameters: float
+    parameters: float  # with a penalty their effective number, trace of H^-1 H(alpha=0)
+    # For intervals of predictions, (K, p + 1, K, p + 1), of weights in the units of X and of values
+    # at `centre`; None where it is more than a model file should carry.
     covariance: Array | None = None
-    centre: Array | None = None
-    dispersion: float = 1.0
+    centre: Array | None = None  # a row near the means, or zeros where columns were not centred
+    dispersion: float = 1.0  # factor of the variance; 1 where the loss has none
 
     def facts(self, share: str) -> dict[str, float]:
         """Deviance, AIC, BIC, and the share of the null deviance that the fit explains."""
@@ -85,29 +68,25 @@ class Information:
 
 def information(objective: Objective, theta: Array) -> Information:
     """From the rows of the fit, at its theta (K, p + 1)."""
-    (K, q), rows = theta.shape, objective.rows
+    (K, q), rows, loss = theta.shape, objective.rows, objective.loss
     if rows.is_wide or (K > 1 and K * q > JOINT):
         raise ValueError(
-            f"{K} x {q} weights: standard errors need a matrix of {K * q} x {K * q}, more than "
-            f"is provided for ({JOINT}, or {MANY} for two classes). Choose fewer features."
+            f"standard errors need a matrix of {K * q} x {K * q}; there is room for {JOINT}, or "
+            f"{MANY} for two classes. Choose fewer features."
         )
-    sums = objective.sums(theta, "joint")
-    assert sums.H is not None
-    H = regular(sums.H, K)
-    if (expected := getattr(objective.loss, "expected", None)) is not None:
-        bent = rows.weights * expected(objective.values(theta)[:, 0])
+    sums = objective.sums(theta, "" if isinstance(loss, LogLink) else "joint")
+    if sums.H is not None:
+        H = regular(sums.H, K)
+    else:
+        assert isinstance(loss, LogLink)
+        bent = rows.weights * loss.expected(objective.values(theta)[:, 0])
         H = rows.gram(bent) + np.diag(objective.penalty)
     factor = Factor(H)
-    if factor.rank < K * q and rows.n < q:
-        raise ValueError(
-            f"{rows.n} rows cannot determine {q} coefficients, so these have no standard errors; "
-            "give more rows, or a penalty."
-        )
     if factor.rank < K * q:
-        raise ValueError(
-            f"columns depend on others (rank {factor.rank} of {K * q}, the intercept included), so "
-            "single coefficients have no standard errors; drop the dependent columns first."
-        )
+        why = f"columns depend on others (rank {factor.rank} of {K * q}, the intercept included)"
+        why = f"{rows.n} rows cannot determine {q} coefficients" if rows.n < q else why
+        cure = "give more rows or a penalty, or drop dependent columns"
+        raise ValueError(f"{why}, so single coefficients have no standard errors; {cure}.")
     A = factor.root()
     C = (A @ A.T).reshape(K, q, K, q)
     if K > 1:  # what the classes share is no parameter: it was made up to make H regular
@@ -115,11 +94,10 @@ def information(objective: Objective, theta: Array) -> Information:
         C = C - C.mean(axis=2, keepdims=True)
     shrunk = sum(float(objective.penalty @ np.diagonal(C[k, :, k])) for k in range(K))
     free = (q - (not rows.intercept)) * max(K - 1, 1)
-    phi = getattr(objective.loss, "dispersion", None)
     scatter = 1.0
-    if phi is not None:
+    if isinstance(loss, LogLink):
         left = rows.weight * rows.unit - (free - shrunk)
-        scatter = phi(rows, objective.values(theta)[:, 0], left)
+        scatter = loss.dispersion(rows, objective.values(theta)[:, 0], left)
     C = C * (scatter / rows.unit)
     back = np.diag(np.append(rows.scale, 1.0))
     back[-1, :-1] = -rows.shift
@@ -128,7 +106,6 @@ def information(objective: Objective, theta: Array) -> Information:
         units = np.append(rows.scale, 1.0)
         kept = units[:, None, None] * C * units if K * q <= KEPT else None
     own = sums.f - 0.5 * float(np.sum(objective.penalty * theta**2))
-    loss = objective.loss
     unit = rows.unit
     return Information(
         error,
@@ -162,10 +139,6 @@ def wald_summary(
 
     Intervals are Wald's, or the bounds given: lows and highs (p + 1,) of two classes, bias last.
     """
-    from adaline.summaries import Summary  # most fits make no table
-
-    if not 0 < level < 1:
-        raise ValueError(f"level is {level}; a confidence level lies between 0 and 1.")
     theta, error = np.column_stack([b, W]), np.roll(known.error, 1, axis=1)
     if not intercept:
         theta, error = theta[:, 1:], error[:, 1:]
@@ -193,8 +166,9 @@ def errors_of_values(X: Any, C: Array, centre: Array) -> Array:
     """Standard errors (n,) of w'x + b: var(v) = z'Cz with z = (x - centre, 1)."""
     errors = np.empty(X.shape[0])
     for i in range(0, len(errors), TILE):
-        errors[i : i + TILE] = _roots(_centred(X[i : i + TILE], centre), C)
-    return errors
+        Z = _centred(X[i : i + TILE], centre)
+        errors[i : i + TILE] = np.einsum("ij,ij->i", Z @ C, Z)
+    return np.sqrt(np.maximum(errors, 0.0))  # C is a covariance: less than zero is rounding
 
 
 def bounds_of_logits(X: Any, V: Array, C: Array, centre: Array, z: float) -> tuple[Array, Array]:
@@ -232,6 +206,111 @@ def _centred(X: Any, centre: Array) -> Array:
     return Z
 
 
-def _roots(Z: Array, C: Array) -> Array:
-    """sqrt(z' C z) for each row; C is a covariance, so that less than zero is rounding."""
-    return np.asarray(np.sqrt(np.maximum(np.einsum("ij,ij->i", Z @ C, Z), 0.0)))
+def t_summary(
+    fit: ClosedFit,
+    *,
+    n: float,
+    rows: int,
+    mean: Array,
+    scatter: Array,
+    names: list[str],
+    intercept: bool,
+    level: float,
+    target: int = 0,
+) -> Summary:
+    """Standard errors, t, p, confidence intervals, R², F, AIC and VIF of one target's weights.
+
+    n is the sum of the weights of the rows, mean (p + 1,) and the diagonal scatter (p + 1,) are
+    those of the features and of the target. The log-likelihood is that of Gaussian noise of
+    variance SSE / n.
+    """
+    if fit.root is None:
+        raise ValueError(explain_no_errors(fit, n, intercept))
+    w, b, p = fit.W[target], fit.b[target], fit.W.shape[1]
+    dof = n - p - intercept
+    sse, sst = float(fit.squares[target]), float(scatter[p])
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        size = np.sqrt((sst / n) + intercept * mean[p] ** 2)
+        variance = max(sse / dof, float(rounding_of(size))) if dof > 0 else np.nan
+        own = np.sum(fit.root[:p] ** 2, axis=1)
+        vif = scatter[:p] * own
+        if intercept:
+            row = fit.root[p] if len(fit.root) > p else mean[:p] @ fit.root
+            own = np.append(1 / n + np.sum(row**2), own)
+            w, names = np.append(b, w), ["intercept", *names]
+        error = np.sqrt(variance * own)
+        t = w / error
+        wide = error * stdtrit(dof, (1 + level) / 2)
+        F = np.divide(sst - sse, p) / variance
+        r2 = 1 - np.divide(sse, sst)
+        adjusted = 1 - (1 - r2) * np.divide(n - intercept, dof)
+        likelihood = -n / 2 * (np.log(2 * np.pi * np.divide(sse, n)) + 1)  # at the variance SSE / n
+        deviation = np.sqrt(np.divide(sse, dof)) if dof > 0 else np.nan
+    columns = {
+        "coef": w,
+        "std err": error,
+        "t": t,
+        "p": 2 * stdtr(dof, -np.abs(t)),
+        f"low {level:.0%}": w - wide,
+        f"high {level:.0%}": w + wide,
+        "VIF": np.append([np.nan] * intercept, vif),
+    }
+    facts = {
+        "samples": int(n) if float(n).is_integer() else n,
+        "degrees of freedom": int(dof) if float(dof).is_integer() else dof,
+        "R²": float(r2),
+        "adjusted R²": float(adjusted),
+        "residual std dev": float(deviation),
+        "F": float(F),
+        "p of F": float(fdtrc(p, dof, F)) if dof > 0 else np.nan,
+        "log-likelihood": float(likelihood),
+        "AIC": float(2 * (p + intercept) - 2 * likelihood),
+        "BIC": float(np.log(n) * (p + intercept) - 2 * likelihood),
+        "condition number": fit.condition,
+    }
+    notes = [str(fit.certificate)]
+    digits = 15.5 - 2.0 * np.log10(max(fit.condition, 1.0))
+    if len(fit.root) == p and digits < DIGITS:
+        how = f"at least about {digits:.0f} digits" if digits >= 1.0 else "perhaps no right digit"
+        notes.append(
+            f"standard errors, t and intervals have {how}: they were not corrected by the rows, as "
+            "coefficients are."
+        )
+    if not np.isclose(n, rows, rtol=1e-12):
+        notes.append(
+            f"weights count rows: {rows} rows of weight {n:g} in all count as {n:g} samples. If "
+            "they are inverse variances, divide them by their mean: then standard errors are those "
+            "of weighted least squares."
+        )
+    return Summary("Least squares", tuple(names), columns, facts, tuple(notes))
+
+
+def new_values(
+    fit: ClosedFit, X: Any, *, n: float, mean: Array, intercept: bool, level: float
+) -> Array:
+    """Half the width (rows, k) of the intervals that hold a new y with probability `level`."""
+    p = fit.W.shape[1]
+    if fit.root is None:
+        raise ValueError(explain_no_errors(fit, n, intercept))
+    dof = n - p - intercept
+    if dof <= 0:
+        raise ValueError(
+            f"{n:g} rows and {p + intercept} coefficients leave no degree of freedom for the noise."
+        )
+    root = fit.root[:p]
+    Z = X @ root - mean @ root if is_sparse(X) else (X - mean) @ root
+    share = 1.0 + intercept / n + np.sum(Z**2, axis=1)
+    return np.asarray(np.sqrt(share[:, None] * (fit.squares / dof)) * stdtrit(dof, (1 + level) / 2))
+
+
+def rounding_of(y: Array) -> Array:
+    """The least variance of noise, (k,), of targets of root mean square y: they are rounded."""
+    return np.asarray((64 * UNIT * y) ** 2)
+
+
+def explain_no_errors(fit: ClosedFit, n: float, intercept: bool) -> str:
+    p = fit.W.shape[1]
+    why, cure = f"the columns are dependent (rank {fit.rank} of {p})", "drop the dependent columns"
+    if n - intercept < p:
+        why, cure = f"{n:g} rows cannot determine {p + intercept} coefficients", "give more rows"
+    return f"{why}, so coefficients have no standard errors; {cure}, or take Ridge."

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from adaline.errors import plural
-from adaline.kernels.kernel_perceptron import correct_block
+from adaline.kernels.sequential import correct_block
 from adaline.linalg import UNDERFLOW, UNIT
 from adaline.parameters import is_sparse
-from adaline.procedures.sequential import Outcome, asked
-from adaline.procedures.steps import Steps, Stepwise
-from adaline.results import Array, Certificate
+from adaline.procedures.sequential import Outcome
+from adaline.results import Array, Certificate, Steps, Stepwise
 
+CURE = "scale the features or sample_weight, or lower gamma or degree."
 MAX_KERNEL_VALUES = 25 * 2**20  # at a time, 200 MB; the rows are worked on in blocks
 
 
@@ -47,16 +47,11 @@ class Kernel:
                 distances = squares(X)[:, None] - 2.0 * G + squares(C)
                 G = np.exp(-self.gamma * np.maximum(distances, 0.0))
         if not np.isfinite(np.sum(G)) and not np.all(np.isfinite(G)):
-            i, j = np.argwhere(~np.isfinite(G))[0]
-            raise ValueError(
-                f"the kernel of rows {i} and {j} of a block is {G[i, j]}; a kernel gives finite "
-                "numbers. Scale the features, or lower gamma or degree."
-            )
+            raise ValueError(f"the kernel of two rows is not finite; {CURE}")
         return np.asarray(G)
 
 
 def squares(X: Any) -> Array:
-    """|x|^2 of each row."""
     if is_sparse(X):
         return np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
     return np.asarray(np.einsum("ij,ij->i", X, X, dtype=np.float64))
@@ -78,11 +73,9 @@ def kernel_perceptron(
         while done < max_iter:
             A, corrections = yield from one_pass.steps(kernel, X, T, omega, A, gram, noted, done)
             done += 1
-            enough = yield done, A
+            yield done, A
             if not corrections:
                 return A, Outcome(done, f"pass {done} made no correction.", True)
-            if enough:
-                return A, asked(done)
     except KeyboardInterrupt:
         return A, Outcome(done, f"interrupted after {done} complete passes.", False)
     why = f"max_iter={max_iter} passes were made, {plural(corrections, 'correction')} in the last."
@@ -122,10 +115,7 @@ def one_pass(
         seen = np.empty((2, *V.shape) if noted else (0, 0, 0))
         corrections += correct_block(G, first, t, weights, block, V, seen)
         if not np.isfinite(V).all():
-            raise ValueError(
-                "the outputs, sums of lambda t k(x, y), leave the range of float64; scale the "
-                "features or sample_weight, or lower gamma or degree."
-            )
+            raise ValueError(f"sums of lambda t k(x, y) leave the range of float64; {CURE}")
         if noted:
             yield done, (i - start, seen[0], np.abs(seen[1]))
         A[:, chosen], i = block, j
@@ -164,7 +154,7 @@ def certified(kernel: Kernel, X: Any, T: Array, patterns: Any, A: Array) -> Cert
     if least > 0:
         return Certificate(
             "separable",
-            f"taking the kernel's values as computed, all {n} samples are on their right side, by "
+            f"taking the kernel's values as computed, all {n} samples are classified correctly, by "
             f"at least {least:.2g} in the score: the classes are separable in the kernel's space.",
             evidence,
         )

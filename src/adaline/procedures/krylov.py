@@ -6,7 +6,7 @@ what a spectrum would tell of penalties; no matrix of p x p or n x n numbers is 
 go together, each with its own step and end.
 
 Called by `procedures.least_squares` and by the estimators for large sparse rows, and by
-`procedures.spectrum` and `procedures.ridge`, for which rows are dense, too.
+`procedures.ridge` and `procedures.ridge`, for which rows are dense, too.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from adaline.certificates.digits import SLACK, in_users_units, lengths_of
-from adaline.certificates.statements import stated_together
+from adaline.certificates.digits import SLACK, in_users_units, stated_together
 from adaline.errors import plural
 from adaline.linalg import UNIT
 from adaline.parameters import is_sparse
@@ -38,6 +37,8 @@ ROUNDING = 1e-14  # share of the first gradient below which only rounding is lef
 SAFE = 1e100  # penalties beyond this, or below its inverse, in units of X, may leave float64
 MOST_WEIGHTS = 2**22  # numbers of the weights that are found together
 UNDERFLOWN = 1e-150  # products below this may be lost
+ALIKE = 2.0  # deviations that differ by less make no choice worth its time
+RANGE = 1e100  # deviations from 1/RANGE to RANGE have squares well inside float64
 FAR = 0.999  # share of the squares about zero that is the mean's, beyond which zeros do not pay
 
 
@@ -97,14 +98,12 @@ class CentredRows:
         return cls(X, B, root, mean, weight, intercept, flat, e if units is None else 0, e_y)
 
     def targets(self, which: NDArray[np.intp]) -> CentredRows:
-        """The same rows with some of the targets."""
         mean = np.append(self.mean[: self.p], self.mean[self.p :][which])
         some: dict[str, Any] = {v: getattr(self, v)[which] for v in ("flat", "e_y")}
         return replace(self, mean=mean, B=self.B[:, which], **some)
 
     @property
     def p(self) -> int:
-        """Columns."""
         return int(self.X.shape[1])
 
     @cached_property
@@ -118,7 +117,6 @@ class CentredRows:
         return self.mean[: self.p] if self.sparse else np.zeros(self.p)
 
     def times(self, W: Array) -> Array:
-        """A W."""
         V = np.asarray(self.X @ W)
         if self.sparse:
             V -= self.centre @ W
@@ -126,23 +124,26 @@ class CentredRows:
         return V
 
     def transposed(self, C: Array) -> Array:
-        """A'C."""
         if not self.sparse:
             return np.asarray(self.X.T @ C)
         G = np.asarray(self.X.T @ (C * self.root[:, None]))
         return G - np.multiply.outer(self.centre, self.root @ C) if self.intercept else G
 
     def scatter(self, W: Array) -> Array:
-        """A'A W."""
         return self.transposed(self.times(W))
 
     def gram(self) -> Array:
-        """A A'."""
         if not self.sparse:
             return np.asarray(self.X @ self.X.T)
         K, side = (self.X @ self.X.T).toarray(), (self.X @ self.centre)[:, None]
         K = K - side - side.T + self.centre @ self.centre
         return np.asarray(K * np.outer(self.root, self.root))
+
+    def scatter_matrix(self) -> Array:
+        if not self.sparse:
+            return np.asarray(self.X.T @ self.X)
+        S = (self.X.T @ (sparse.diags_array(self.root**2) @ self.X)).toarray()
+        return np.asarray(S - self.weight * np.multiply.outer(self.centre, self.centre))
 
     @cached_property
     def raw_squares(self) -> Array:
@@ -153,7 +154,6 @@ class CentredRows:
 
     @cached_property
     def squares(self) -> Array:
-        """The diagonal of A'A, (p,)."""
         return np.maximum(self.raw_squares - self.weight * self.centre**2, 0.0)
 
     @cached_property
@@ -213,6 +213,10 @@ def solve(A: CentredRows, lam: Array, D: Array) -> tuple[Array, Array, NDArray[n
     return solution, C, steps
 
 
+def lengths_of(A: Array) -> Array:
+    return np.asarray(np.linalg.norm(A, axis=0))
+
+
 def dots(A: Array, B: Array) -> Array:
     """a'b of each column; of one column BLAS is several times faster than einsum."""
     if A.shape[1] == 1:
@@ -220,25 +224,54 @@ def dots(A: Array, B: Array) -> Array:
     return np.asarray(np.einsum("ij,ij->j", A, B))
 
 
-def iterative_ridge(A: CentredRows, alpha: Array) -> ClosedFit:
-    """w = (A'A + alpha)^-1 A'y for each target, with a bound on the error of all its weights."""
-    lam = np.ldexp(alpha, -2 * A.e)
-    if not np.all((lam > 1 / SAFE) & (lam < SAFE)):
-        raise ValueError(
-            f"alpha is {np.min(alpha):g} and the largest entry of X is about 2**{A.e}; products of "
-            "sparse rows need a penalty nearer to their squares. Scale X, or change alpha."
+def solve_by_products(A: CentredRows, alpha: Array) -> ClosedFit:
+    """min |y - Xw - b|^2 + alpha |w|^2 for each target, with a bound on the error of all weights.
+
+    alpha is positive for all targets, or zero for all. Then, of the solutions, w is that of least
+    |w|, and nothing bounds the smallest eigenvalue, so that a small gradient proves small residuals
+    but no digit of the weights: the certificate says so.
+    """
+    lam, (n, p) = np.ldexp(alpha, -2 * A.e), A.X.shape
+    if penalised := bool(np.any(alpha > 0)):
+        if not np.all((lam > 1 / SAFE) & (lam < SAFE)):
+            size = f"alpha is {np.min(alpha):g} and the largest entry of X is about 2**{A.e}"
+            raise ValueError(f"{size}; sparse rows need them nearer. Scale X, or change alpha.")
+        # Columns far above the mean eigenvalue are scaled down to it. Those below stay as they are:
+        # dividing by their squares would spread the many equal eigenvalues of wide data.
+        W, C, steps = solve(
+            A, lam, np.maximum(A.squares, 2.0 * A.squares.sum() / min(n, p))[:, None]
         )
-    # Columns far above the mean eigenvalue are scaled down to it. Those below stay as they are:
-    # dividing by their squares would spread the many equal eigenvalues of wide data.
-    D = np.maximum(A.squares, 2.0 * A.squares.sum() / min(A.X.shape))
-    W, C, steps = solve(A, lam, D[:, None])
-    R = A.B - A.times(W)
-    bounds, G = distance_by_penalty(A, W, R, lam)
-    condition = sqrt((A.norm**2 + float(lam.min())) / float(lam.min()))
-    R -= np.multiply.outer(A.root, A.root @ R / A.weight) * A.intercept
-    grown = in_users_units(bounds + A.p * 2.0**-1020, A.e_y - A.e)
-    proven = stated_together(np.ldexp(W, A.e_y - A.e).T, grown, {"condition": condition})
-    return iterative_fit(A, W, R, C, G, steps, proven, condition)
+    else:
+        W, C, steps = solve(A, lam, np.ones((p, 1)))
+    R, first, taken = A.B - A.times(W), lengths_of(C), int(steps.max(initial=0))
+    condition = np.nan  # not known: a small eigenvalue may hide from so few steps
+    if penalised:
+        bounds, G = distance_by_penalty(A, W, R, lam)
+        condition = sqrt((A.norm**2 + float(lam.min())) / float(lam.min()))
+        R -= np.multiply.outer(A.root, A.root @ R / A.weight) * A.intercept
+        bounds = in_users_units(bounds + p * 2.0**-1020, A.e_y - A.e)
+        proven = stated_together(np.ldexp(W, A.e_y - A.e).T, bounds, {"condition": condition})
+    else:
+        G = A.transposed(R)
+    share = float(np.max(lengths_of(G) / np.where(first > 0, first, 1.0)))
+    if not penalised:
+        why = (
+            f"the gradient is {share:.1e} of that at zero weights; without a penalty this proves "
+            "no digit of the weights. Ridge has a proof."
+        )
+        proven = Certificate("unproven", why, {})
+    evidence = {**proven.evidence, "steps": taken, "gradient_share": share}
+    return ClosedFit(
+        W=np.ldexp(W, A.e_y - A.e).T.copy(),
+        b=np.ldexp(A.mean[p:] - A.mean[:p] @ W, A.e_y),
+        stopped=f"solved by {plural(taken, 'step')} of conjugate gradients on sparse rows.",
+        certificate=Certificate(proven.kind, proven.statement, evidence),
+        rank=min(n - A.intercept, p),
+        condition=condition,
+        W_low=np.zeros(W.T.shape),
+        b_low=np.zeros(W.shape[1]),
+        squares=np.ldexp(lengths_of(R) ** 2, 2 * A.e_y),
+    )
 
 
 def distance_by_penalty(A: CentredRows, W: Array, R: Array, lam: Array) -> tuple[Array, Array]:
@@ -267,46 +300,9 @@ def distance_by_penalty(A: CentredRows, W: Array, R: Array, lam: Array) -> tuple
     return SLACK * (lengths_of(G) + doubt) / lam, G
 
 
-def iterative_least_squares(A: CentredRows) -> ClosedFit:
-    """min |y - Xw - b|^2 and, of its solutions, the one of least |w|.
-
-    Without a penalty nothing bounds the smallest eigenvalue, so that a small gradient proves small
-    residuals but no digit of the weights: the certificate says so.
-    """
-    W, C, steps = solve(A, np.zeros(A.B.shape[1]), np.ones((A.p, 1)))
-    R = A.B - A.times(W)
-    # The condition is not known: a small eigenvalue may hide from so few steps.
-    return iterative_fit(A, W, R, C, A.transposed(R), steps, None, np.nan)
-
-
-def iterative_fit(
-    A: CentredRows,
-    W: Array,
-    R: Array,
-    C: Array,
-    G: Array,
-    steps: NDArray[np.int64],
-    proven: Certificate | None,
-    condition: float,
-) -> ClosedFit:
-    """The fit in the user's units, from W (p, k), weighted residuals R (n, k), gradients G there
-    and C at zero."""
-    (p, k), taken, first = W.shape, int(steps.max(initial=0)), lengths_of(C)
-    share = float(np.max(lengths_of(G) / np.where(first > 0, first, 1.0)))
-    said = (
-        f"the gradient is {share:.1e} of that at zero weights; without a penalty this proves no "
-        "digit of the weights. Ridge has a proof."
-    )
-    proven = Certificate("unproven", said, {}) if proven is None else proven
-    evidence = {**proven.evidence, "steps": taken, "gradient_share": share}
-    return ClosedFit(
-        W=np.ldexp(W, A.e_y - A.e).T.copy(),
-        b=np.ldexp(A.mean[p:] - A.mean[:p] @ W, A.e_y),
-        stopped=f"solved by {plural(taken, 'step')} of conjugate gradients on sparse rows.",
-        certificate=Certificate(proven.kind, proven.statement, evidence),
-        rank=min(len(A.root) - A.intercept, p),
-        condition=condition,
-        W_low=np.zeros((k, p)),
-        b_low=np.zeros(k),
-        squares=np.ldexp(lengths_of(R) ** 2, 2 * A.e_y),
-    )
+def standard_units(deviation: Array) -> Array | None:
+    """Standard deviations, and 1 for constants; None where they are alike, or out of range."""
+    some = deviation[deviation > 0]
+    if not len(some) or some.min() < 1.0 / RANGE or some.max() > RANGE:
+        return None
+    return None if some.max() <= ALIKE * some.min() else np.where(deviation > 0, deviation, 1.0)

@@ -12,23 +12,16 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline import linalg
 from adaline.errors import plural
-from adaline.linalg import (
-    UNIT,
-    condition,
-    eigen,
-    graded_both,
-    inverse_triangle,
-    pivots,
-    singular,
-    triangle_of,
-)
+from adaline.linalg import UNIT, condition
+from adaline.procedures.krylov import CentredRows
 from adaline.results import Array, Certificate, ClosedFit
 from adaline.sums.moments import Moments
 from adaline.sums.rows import Rows
 from adaline.sums.triangle import Triangle
 
-WELL = 1e5  # condition numbers up to which one correction by the residual recovers all digits
+WELL = 1e4  # condition numbers up to which two corrections by the residual recover all digits
 MIX = 1e-8  # coefficients below this are rounding, and not named
 
 
@@ -42,9 +35,8 @@ def minimum_norm(u: Moments, rows: Rows, intercept: bool) -> ClosedFit:
 
 
 def minimum_norm_of_moments(u: Moments, intercept: bool) -> ClosedFit:
-    """From moments alone, in unit columns."""
     p = u.p
-    values, V = eigen(u.scatter[:p, :p])
+    values, V = linalg.eigen(u.scatter[:p, :p])
     keep = values > 64 * p * UNIT * max(values.max(initial=0.0), np.finfo(np.float64).tiny)
     root = np.sqrt(values[keep])
     R = np.zeros((p + u.targets, p + u.targets))
@@ -62,7 +54,7 @@ def rank_of(R: Array) -> int:
     """Independent columns among those of R, each taken at unit length."""
     length = np.linalg.norm(R, axis=0)
     with np.errstate(invalid="ignore"):  # infinite columns are refused below
-        _, s, _ = singular(R / np.where(length > 0, length, 1.0))
+        _, s, _ = linalg.singular(R / np.where(length > 0, length, 1.0))
     return int(np.count_nonzero(s > rank_tolerance(R) * s.max(initial=0.0)))
 
 
@@ -75,7 +67,7 @@ def tall_minimum_norm(
     moving = length > 16 * UNIT * np.abs(mean[:p]) if intercept else length > 0
     length = np.where(moving, length, 1.0)
     A = np.where(moving, R[:p, :p] / length, 0.0)
-    U, s, Vt = singular(A)
+    U, s, Vt = linalg.singular(A)
     rank = int(np.count_nonzero(s > rank_tolerance(A) * s.max(initial=0.0)))
     w = (Vt[:rank].T / s[:rank]) @ (U[:, :rank].T @ R[:p, p:]) / length[:, None]
     null = Vt[rank:] / length
@@ -83,7 +75,7 @@ def tall_minimum_norm(
     down = e[:p].min(initial=0) - e[:p]
     w, null = np.ldexp(w, down[:, None]), np.ldexp(null, down)
     if rank < p:
-        _, _, basis = singular(null / np.linalg.norm(null, axis=1, keepdims=True))
+        _, _, basis = linalg.singular(null / np.linalg.norm(null, axis=1, keepdims=True))
         w -= basis.T @ (basis @ w)
     w[~moving] = 0.0
     unit_w = np.ldexp(w, -down[:, None])
@@ -104,7 +96,7 @@ def least_squares_from_triangle(t: Triangle, *, intercept: bool = True) -> Close
     """The same from a mergeable QR, the digits estimated from its condition number."""
     R, p, e = t.centred() if intercept else t.about_zero(), t.p, t.exponent
     fit = tall_minimum_norm(R, t.mean, e, p, intercept)
-    V = inverse_triangle(R[:p, :p])
+    V = linalg.inverse_triangle(R[:p, :p])
     if V is None or fit.rank < p or t.rows < p + intercept:
         return fit
     kappa = condition(R[:p, :p] / np.linalg.norm(R[:p, :p], axis=0))
@@ -124,9 +116,9 @@ def least_squares_from_triangle(t: Triangle, *, intercept: bool = True) -> Close
 
 def dependent_columns(A: Array, rank: int) -> tuple[tuple[int, tuple[int, ...]], ...]:
     """Columns that are combinations of others, with the ones they are combinations of."""
-    order = pivots(A)
+    order = linalg.pivots(A)
     basis, others = np.sort(order[:rank]), np.sort(order[rank:])
-    U, s, Vt = singular(A[:, basis])
+    U, s, Vt = linalg.singular(A[:, basis])
     mix = (Vt.T / s) @ (U.T @ A[:, others])
     return tuple(
         (int(j), tuple(int(i) for i in basis[np.abs(mix[:, q]) > MIX]))
@@ -135,54 +127,40 @@ def dependent_columns(A: Array, rank: int) -> tuple[tuple[int, tuple[int, ...]],
 
 
 def wide_minimum_norm(rows: Rows, intercept: bool) -> ClosedFit:
-    """The w of least norm among those that fit best, for rows with their mean reflected away."""
-    root, X, Y = rows.root, np.asarray(rows.dense(), dtype=np.float64), rows.Y
-    # One power of two for all columns: the norm of w is that in the user's units.
-    e_x, e_y = (int(np.frexp(np.abs(A).max(initial=0.0))[1]) for A in (X, Y))
-    X, Y = np.ldexp(X, -e_x), np.ldexp(Y, -e_y)
-    A, B = (without_mean(C, root) if intercept else C * root[:, None] for C in (X, Y))
-    w, rank, kappa = least_norm(A, B)
-    squares = ((B - A @ w) ** 2).sum(axis=0)
-    share = root**2 / np.sum(root**2)
-    b = share @ Y - (share @ (X - X[0]) + X[0]) @ w if intercept else np.zeros(Y.shape[1])
-    W, b, squares = np.ldexp(w, e_y - e_x), np.ldexp(b, e_y), np.ldexp(squares, 2 * e_y)
-    return minimum_norm_fit(W, b, rank, kappa, squares, ())
+    """The w of least norm among those that fit best, for rows about their mean."""
+    dense = Rows(rows.dense(), rows.Y, rows.omega)
+    A = CentredRows.of(dense, intercept)
+    constant = (dense.X[:1] == dense.X).all(axis=0) & intercept
+    A.X[:, constant] = 0.0  # where rounding of the mean has left a trace
+    w, rank, kappa = least_norm(A)
+    b = A.mean[A.p :] - A.mean[: A.p] @ w
+    squares = np.ldexp(((A.B - A.X @ w) ** 2).sum(axis=0), 2 * A.e_y)
+    return minimum_norm_fit(np.ldexp(w, A.e_y - A.e), np.ldexp(b, A.e_y), rank, kappa, squares, ())
 
 
-def least_norm(A: Array, B: Array) -> tuple[Array, int, float]:
+def least_norm(A: CentredRows) -> tuple[Array, int, float]:
     """w = A^+ B for a wide A, its rank and its condition number.
 
-    With R the triangle of A', w = A' (R'R)^-1 B needs no orthogonal factor, and one correction by
-    the residual makes up for that while A is well conditioned. Else by Jacobi rotations, which
-    keep the digits of directions that are small only because their columns' units are.
+    With R'R = A A', w = A' (R'R)^-1 B needs no orthogonal factor, and corrections by the residual
+    make up for that while A is well conditioned. Else by Jacobi rotations, which keep the digits of
+    directions that are small only because their columns' units are.
     """
-    if not len(A):
-        return np.zeros((A.shape[1], B.shape[1])), 0, 1.0
-    R = triangle_of(A.T.copy())
-    V, kappa = inverse_triangle(R), condition(R)
-    if V is not None and kappa < WELL:
-        w = A.T @ (V @ (V.T @ B))
-        w += A.T @ (V @ (V.T @ (B - A @ w)))
-        return w, len(A), kappa
-    length = np.linalg.norm(A, axis=0)
-    _, s, _ = singular(A / np.where(length > 0, length, 1.0))
-    rank = int(np.count_nonzero(s > 2 * max(A.shape) * UNIT * s.max(initial=0.0)))
+    X, B, K = A.X, A.B, A.gram()
+    ones = A.root / np.linalg.norm(A.root) * A.intercept  # A' takes them to zero, and B is without
+    R = linalg.cholesky(K + np.trace(K) / max(len(K), 1) * np.outer(ones, ones))
+    if R is not None and (kappa := condition(R)) < WELL:
+        w = X.T @ linalg.solve_cholesky(R, B)
+        for _ in range(2):
+            w += X.T @ linalg.solve_cholesky(R, B - X @ w)
+        return w, len(K) - A.intercept, kappa
+    length = np.linalg.norm(X, axis=0)
+    _, s, _ = linalg.singular(X / np.where(length > 0, length, 1.0))
+    rank = int(np.count_nonzero(s > 2 * max(X.shape) * UNIT * s.max(initial=0.0)))
     if rank == 0:
-        return np.zeros((A.shape[1], B.shape[1])), 0, 1.0
-    U, s, V = graded_both(A.T)
+        return np.zeros((A.p, B.shape[1])), 0, 1.0
+    U, s, V = linalg.graded_both(X.T)
     w = (U[:, :rank] / s[:rank]) @ (V[:, :rank].T @ B)
     return w, rank, float(s[0] / s[rank - 1])
-
-
-def without_mean(X: Array, root: Array) -> Array:
-    """Rows 2..n of H A, where the reflection H takes the weighted ones to the first axis.
-
-    A holds the weighted rows minus the first: H takes away what is common to all, and columns
-    that are constant vanish without a trace of rounding.
-    """
-    A, v = (X - X[0]) * root[:, None], root / np.linalg.norm(root)
-    v[0] += 1.0
-    return np.asarray(A[1:] - np.multiply.outer(v[1:], (v @ A) / v[0]))
 
 
 def minimum_norm_fit(

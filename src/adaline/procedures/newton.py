@@ -16,19 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite, log, sqrt
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from adaline.certificates.bounds import (
-    DEAR,
-    Distance,
-    optimality,
-    penalised,
-    prove,
-    regular,
-    shortfall,
-)
+from adaline.certificates import bounds
+from adaline.certificates.bounds import Distance, penalised
 from adaline.errors import plural
 from adaline.linalg import (
     UNIT,
@@ -40,16 +33,17 @@ from adaline.linalg import (
     inner,
     length,
 )
-from adaline.procedures.steps import Steps, Stepwise, finished
-from adaline.results import Array, Certificate, NewtonFit, Outcome
-from adaline.sums.objective import Objective, Sums, Want
+from adaline.results import Array, Certificate, NewtonFit, Outcome, Steps, Stepwise, finished
+from adaline.sums.objective import ROWS_PER_WEIGHT, Objective, Sums, Want
 
 PAIRS = 20  # steps that L-BFGS remembers
 SUFFICIENT_DECREASE = 1e-4  # share of what the slope promises (Nocedal & Wright 2006, section 3.1)
 HALVINGS = 40  # of a step: 2^-40 of a Newton step hides any decrease
-ROWS_PER_WEIGHT, STRIDE = 10, 16  # rows of a sample to start from, and at most every 16th
+STRIDE = 64  # at most; rows of a sample to start from are ROWS_PER_WEIGHT and more
 FEW_ROWS, MOST_ROWS = 512, 3000  # whose n x n side is where to begin, or a way out of slow steps
-FINE, COARSE = 0.1, 1.0  # of tol, on small and large tables; see `is_fine`
+DIAGONAL_TRIAL, SAMPLE_TRIAL = 8, 3  # steps with a model before it is judged; 1 with a Hessian
+DUAL_GAP = 0.01  # of tol times the null loss: one pass over text more, and most need no step
+FINE, COARSE = 0.1, 100.0  # of tol, on small and large tables; see `is_fine`
 PROOFS = 4  # times that a proof is tried, each after a goal at least ten times smaller
 NOISE = 1e3  # times the rounding of f: a decrease still possible that is lost in it
 PATIENCE = 12  # steps of little gain before that is looked at, and further ones for `is_fine`
@@ -64,37 +58,11 @@ STOPPED = {
 }
 
 
-class Problem(Protocol):
-    """What is minimised: sums at theta, wherever the rows are. `Objective` explains the members."""
-
-    @property
-    def K(self) -> int: ...
-    @property
-    def q(self) -> int: ...
-    @property
-    def penalty(self) -> Array: ...
-    @property
-    def weight(self) -> float: ...
-    @property
-    def spread(self) -> Array: ...
-    @property
-    def is_bare(self) -> bool: ...
-    @property
-    def intercept(self) -> bool: ...
-    def price(self, want: Want) -> float: ...
-    def sums(self, theta: Array, want: Want = "") -> Sums: ...
-    def products(self, theta: Array) -> Callable[[Array], Array] | None: ...
-    def farthest(self, sums: Sums) -> float: ...
-
-
-class Model(Protocol):
-    """A model of the curvature; rank is that of a whole Hessian, and -1 where it is not known."""
-
-    rank: int
-
-    def solve(self, g: Array) -> Array:
-        """About H^-1 g, for g (K, q)."""
-        ...
+# What is minimised gives sums at theta, wherever the rows are: `Objective`, which explains the
+# members, and those that take its place for passes over files, Firth's criterion and profiles.
+Problem = Any
+# A model of the curvature has `solve` and the rank of a whole Hessian, -1 where it is not known.
+Model = Factor | ForEachClass | Diagonal | Products
 
 
 @dataclass(eq=False)
@@ -132,12 +100,20 @@ class State:
         """The Newton decrement: about the distance from the minimum."""
         return self.history[-1]
 
+    @property
+    def lost(self) -> bool:
+        """Whether the curvature has become singular to rounding on the way."""
+        return isinstance(self.model, Factor) and self.model.rank < self.rank
+
     def take(self, sums: Sums, want: Want) -> None:
         """Make a model of the curvature in the sums, and forget the pairs, which it contains."""
         self.sums, self.pairs, self.history = sums, [], []
         assert sums.H is not None
         if want == "joint" or self.problem.K == 1:
-            self.model, self.hessian = Factor(regular(sums.H, self.problem.K)), (self.theta, sums)
+            self.model, self.hessian = (
+                Factor(bounds.regular(sums.H, self.problem.K)),
+                (self.theta, sums),
+            )
             self.rank = self.rank or self.model.rank
         else:
             self.model = ForEachClass(sums.H)
@@ -175,7 +151,8 @@ class State:
     def pays(self, goal: float, max_iter: int) -> bool:
         """Whether a better model costs less than the steps without it, or too few are left."""
         k, want = len(self.history) - 1, self.better()
-        if not want or k < (8 if isinstance(self.model, Diagonal) else 1) or not self.nu > goal > 0:
+        trial = DIAGONAL_TRIAL if isinstance(self.model, Diagonal) else SAMPLE_TRIAL
+        if not want or k < (1 if self.hessian else trial) or not self.nu > goal > 0:
             return False
         # The rate so far, or that of the latter half.
         falls = [log(max(self.history[i] / self.nu, 1.0)) / max(k - i, 1) for i in (0, k // 2)]
@@ -189,7 +166,7 @@ def begin(problem: Any, theta: Array, goal: float, model: Model | None = None) -
     want: Want = "joint" if model is not None and problem.price("joint") <= 1.0 else ""
     if model is None:
         some: list[Want] = ["joint", "mean"] if problem.K > 1 else ["joint"]
-        most = DEAR if penalised(problem) else np.finfo(np.float64).max
+        most = bounds.DEAR if penalised(problem) else np.finfo(np.float64).max
         want = next((one for one in some if problem.price(one) <= most), "")
     sums = problem.sums(theta, want or "thin")
     if model is None and not want:
@@ -222,8 +199,7 @@ def descend(state: State, goal: float, max_iter: int, tol: float = inf) -> Steps
             state.finer += 1
         if state.steps >= max_iter:
             return "max_iter"
-        lost = isinstance(state.model, Factor) and state.model.rank < state.rank
-        if bare and (lost or (state.nu <= goal and state.steps > PATIENCE + 8)):
+        if bare and (state.lost or (state.nu <= goal and state.steps > PATIENCE + 8)):
             return "quasi"  # weights without a penalty that still grow have no end
         if not want and state.pays(goal, max_iter):
             state.take(problem.sums(state.theta, state.better()), state.better())
@@ -236,8 +212,7 @@ def descend(state: State, goal: float, max_iter: int, tol: float = inf) -> Steps
             return "converged" if state.nu <= goal else "rounding"
         nu = state.nu
         state.move(*place, want)
-        if (yield state.steps, state):
-            return "interrupted"
+        yield state.steps, state
         noise = UNIT * (state.sums.size + problem.weight * UNIT)
         if state.stuck > PATIENCE and nu * nu < NOISE * noise:
             return "rounding"
@@ -328,12 +303,18 @@ def until_proven(state: State, max_iter: int, tol: float) -> Steps[NewtonFit]:
     state.goal = state.goal or goal
     outcome: Outcome = "max_iter"
     try:
+        if isinstance(state.model, Products):  # a step takes many passes: maybe none is needed
+            proof = bounds.prove(state.problem, state.theta, state.sums)
+            if proof is not None and bounds.shortfall(proof, state.theta) <= 1.0:
+                return fit_of(state, "converged", proof)
         while True:
             outcome = yield from descend(state, state.goal, max_iter, tol)
             last = state.tries == PROOFS - 1 or outcome != "converged" or state.steps >= max_iter
             there = state.problem, state.theta, state.sums, state.hessian
-            proof = None if outcome in ("separated", "quasi") else prove(*there, last)
-            if last or proof is None or (short := shortfall(proof, state.theta)) <= 1.0:
+            proof = None if outcome in ("separated", "quasi") else bounds.prove(*there, last)
+            if outcome == "converged" and proof is None and state.problem.is_bare and state.lost:
+                outcome = "quasi"
+            if last or proof is None or (short := bounds.shortfall(proof, state.theta)) <= 1.0:
                 break
             state.goal = max(min(state.goal, state.nu) / max(short, 10.0), TINY)
             state.tries, state.finer = state.tries + 1, 0
@@ -352,12 +333,12 @@ def first_theta(problem: Objective, tol: float) -> tuple[Array, Model | None]:
     if penalised(problem) and rows.n <= min(FEW_ROWS, problem.q // 2):
         return through_rows(problem, tol), None
     if rows.is_wide and K == 1:
-        from adaline.procedures.dual_text import dual_start, is_text  # it compiles a kernel
+        from adaline.procedures.starts import dual_start, is_text  # few fits need it
 
         if is_text(problem):
-            return dual_start(problem, 0.5 * tol * problem.loss.null(rows, 1)), None
+            return dual_start(problem, DUAL_GAP * tol * problem.loss.null(rows, 1)), None
     stride = min(STRIDE, rows.n // max(2048, ROWS_PER_WEIGHT * problem.q))
-    if stride < 4 or not 1.0 < problem.price("mean") < inf:
+    if stride < 3 or not 1.0 < problem.price("mean") < inf:
         return theta, None
     few = problem.thinned(stride)
     goal = 0.1 * sqrt(stride * theta.size)  # no nearer than what such a sample knows
@@ -372,7 +353,7 @@ def first_theta(problem: Objective, tol: float) -> tuple[Array, Model | None]:
 
 def through_rows(problem: Objective, tol: float) -> Array:
     """theta at the minimum over as many numbers as rows."""
-    from adaline.procedures.row_space import row_space  # few fits need it
+    from adaline.procedures.starts import row_space  # few fits need it
 
     few, back = row_space(problem)
     goal = tol * sqrt(few.weight * few.K * few.q)
@@ -386,7 +367,7 @@ def fit_of(state: State, outcome: Outcome, proof: Distance | None) -> NewtonFit:
     problem: Any = state.problem
     rows, theta = problem.rows, state.theta
     rank = state.model.rank if state.model.rank >= 0 else theta.size
-    certificate = optimality(proof, state.sums, theta, rows)
+    certificate = bounds.optimality(proof, state.sums, theta, rows)
     if rank < theta.size and (certificate.kind == "optimal" or proof is None):
         why = "columns depend on others, so many weights give the same least loss; these are one "
         certificate = Certificate("unproven", why + "choice.", certificate.evidence)

@@ -9,23 +9,24 @@ Leaving out means one of a row's omega copies, or the whole row where omega <= 1
 alpha |w|^2 in the columns' own units depends on what they are measured in. In standard deviations d
 it is alpha sum (d_j w_j)^2, which does not. Which of them predicts better, the rule says.
 
-Called by `Ridge`. Legend in `procedures.spectrum`.
+Called by `Ridge`. Legend in `procedures.ridge`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from adaline.linalg import UNIT, eigen
-from adaline.procedures.krylov import CentredRows
+from adaline.procedures.krylov import CentredRows, standard_units
 from adaline.procedures.least_squares import unit_columns
 from adaline.procedures.minimum_norm import dependent_columns
-from adaline.procedures.spectrum import CUT, RULES, Spectrum, spectrum_of_moments, spectrum_of_rows
+from adaline.procedures.ridge import CUT, RULES, Spectrum, spectrum_of_moments, spectrum_of_rows
 from adaline.results import Array
 from adaline.sums.moments import Moments
 from adaline.sums.rows import Rows, block_rows
@@ -33,13 +34,12 @@ from adaline.sums.rows import Rows, block_rows
 OWN_UNITS = np.ones(1)
 TIE = 1e-12  # relative difference of criteria, and the least 1 - h, that is told from zero
 EXACT = 64 * UNIT  # share of y that is left unexplained by rounding alone
-ALIKE = 2.0  # deviations that differ by less make no choice worth its time
-RANGE = 1e100  # deviations from 1/RANGE to RANGE have squares well inside float64
 NODES = 16  # Chebyshev nodes around the best of three penalties a decade
 NOISE = 1e-13  # coefficients of rounding noise would move the minimum
-PLACES = np.linspace(-1.0, 1.0, 129)  # where polynomials are looked at before Newton's steps
 RESIDUALS = 2**18  # numbers of the residuals of a block at all penalties: two megabytes
 FEWEST_ROWS = 64  # in a block, for which products of matrices pay
+SAMPLE = 1024  # rows of large sparse tables that a penalty is chosen by: half a second's work
+LEAST_SHARE = 1e-9  # of the largest eigenvalue: below, conjugate gradients take very many steps
 
 
 @dataclass(frozen=True)
@@ -57,20 +57,18 @@ def gcv(f: Spectrum, lam: Array) -> Array:
     return np.asarray(squares / f.weight * (f.count / free) ** 2)
 
 
-def minus_evidence(f: Spectrum, lam: Array) -> Array:
-    """-ln p(y | lam) for w ~ N(0, sigma^2/lam), flat b, sigma^2 at its maximum Q/n', (L, k)."""
-    units = (f.count - f.intercept) * np.log(2.0) * f.e_y
-    return np.asarray(evidence_in_units(f, lam) + units)
+def minus_evidence(f: Spectrum, lam: Array, e_y: Any = 0) -> Array:
+    """-ln p(y | lam) for w ~ N(0, sigma^2/lam), flat b, sigma^2 at its maximum Q/n', (L, k).
 
-
-def evidence_in_units(f: Spectrum, lam: Array) -> Array:
-    """`minus_evidence` of y/2**e_y: units would hide the last digits of a flat minimum."""
+    It is of y/2**f.e_y, unless e_y is given: units would hide the last digits of a flat minimum.
+    """
     n, s = f.count - f.intercept, f.s[:, None, None]
     with np.errstate(divide="ignore"):
         Q = f.rest + (f.a[:, None] ** 2 * f.lost(lam)).sum(axis=0)
         logs = np.log(2 * np.pi * Q / n) + 1
         volume = np.log1p(np.divide(s, lam, where=s > 0, out=np.zeros((len(s), *lam.shape))))
-    return np.asarray((n * logs + volume.sum(axis=0) + f.intercept * np.log(f.weight)) / 2)
+    own = (n * logs + volume.sum(axis=0) + f.intercept * np.log(f.weight)) / 2
+    return np.asarray(own + n * np.log(2.0) * e_y)
 
 
 def choose(f: Spectrum, rule: str, rows: Rows | None, unit: Array = OWN_UNITS) -> Choice:
@@ -90,16 +88,14 @@ def choose(f: Spectrum, rule: str, rows: Rows | None, unit: Array = OWN_UNITS) -
     if rule == "loo" and rows is None:
         raise ValueError('alpha="loo" needs the rows; use "gcv", "evidence" or "auto" on moments.')
     if not is_searchable(f):
-        raise ValueError(
-            "the columns of X differ by a factor of more than 1e60 in size, so that no rule finds "
-            "one penalty for all. Standardise them, or give alpha a number."
-        )
+        why = "the columns of X differ by a factor of more than 1e60 in size"
+        raise ValueError(f"{why}: no rule finds one penalty for all. Standardise them first.")
 
     def criterion(lam: Array) -> Array:
         if rule == "loo" and rows is not None:
             errors = leave_one_out(f, rows, lam, unit)
         else:
-            errors = gcv(f, lam) if rule == "gcv" else evidence_in_units(f, lam)
+            errors = gcv(f, lam) if rule == "gcv" else minus_evidence(f, lam)
         return np.where(f.flat, 0.0, errors)
 
     squares = (f.a**2).sum(axis=0)
@@ -114,26 +110,32 @@ def choose(f: Spectrum, rule: str, rows: Rows | None, unit: Array = OWN_UNITS) -
         low *= 1e-6
     name, free = RULES[rule], f.full and rule != "evidence"
     sentences = [f"alpha minimises {name}."] * len(lam)
+    least_squares, smallest = "up to rounding: this is least squares", "the smallest penalty that"
     cases = [  # the first that holds for a target
         (f.flat, 1e12 * top, "y is constant: every penalty predicts it, and a large one was taken"),
         (end > 0, 1e12 * top, f"{name} is least at infinite penalties: the weights are about zero"),
-        (exact, 0.0, "y is fitted up to rounding without a penalty: this is least squares"),
-        (
-            (end < 0) & free,
-            0.0,
-            f"{name} is as small at alpha = 0 as anywhere, up to rounding: this is least squares",
-        ),
-        (
-            end < 0,
-            lowest,
-            f"{name} is no larger at the smallest penalty that still filters dependent "
-            "directions, which was taken",
-        ),
+        (exact, 0.0, f"y is fitted without a penalty, {least_squares}"),
+        ((end < 0) & free, 0.0, f"{name} is as small at alpha = 0 as anywhere, {least_squares}"),
+        (end < 0, lowest, f"{name} is least at {smallest} still filters dependent directions"),
     ]
     for holds, value, text in reversed(cases):
         lam = np.where(holds, value, lam)
         sentences = [f"{text}." if h else t for h, t in zip(holds, sentences, strict=True)]
     return Choice(np.asarray(np.ldexp(lam, 2 * f.e)), sentences, least)
+
+
+def choose_by_sample(rows: Rows, rule: str, intercept: bool) -> Choice:
+    """Penalties for more sparse rows than an n x n matrix is made for, by some of them.
+
+    The best penalty, the variance of the noise over that of the weights, does not depend on n.
+    """
+    k = slice(None, None, -(-rows.n // SAMPLE))
+    some = Rows(rows.X[k], rows.Y[k], rows.omega[k])
+    f = spectrum_of_rows(CentredRows.of(some, intercept))
+    choice = choose(f, rule, some)
+    least = np.ldexp(LEAST_SHARE * f.s.max(initial=0.0), 2 * f.e)
+    said = [f"on {some.n} of {rows.n} rows, {text}" for text in choice.sentences]
+    return Choice(np.maximum(choice.alphas, least), said, choice.least)
 
 
 def is_searchable(f: Spectrum) -> bool:
@@ -164,22 +166,15 @@ def search(
 
 def vertices(F: Array) -> Array:
     """Where the polynomial through each column of F, values at Chebyshev's nodes, is least on
-    [-1, 1]: the best of many places, and Newton's steps from there."""
-    low, size = F.min(axis=0), np.ptp(F, axis=0)
-    c = chebyshev.chebvander(chebyshev.chebpts1(NODES), NODES - 1).T * (2.0 / NODES)
-    c[0] /= 2.0
-    c = c @ ((F - low) / np.where(size > 0, size, 1.0))
-    c[np.maximum.accumulate(np.abs(c)[::-1], axis=0)[::-1] <= NOISE] = 0.0
-    x = PLACES[np.argmin(chebyshev.chebval(PLACES, c), axis=1)]
-    gap, slope, bend = PLACES[1] - PLACES[0], chebyshev.chebder(c), chebyshev.chebder(c, 2)
-    left, right = np.maximum(x - gap, -1.0), np.minimum(x + gap, 1.0)
-    for _ in range(8):  # quadratic from here
-        curvature = chebyshev.chebval(x, bend, tensor=False)
-        step = chebyshev.chebval(x, slope, tensor=False) / np.where(
-            curvature > 0, curvature, np.inf
-        )
-        x = np.clip(x - step, left, right)
-    return np.where(size > 0, x, 0.0)
+    [-1, 1]."""
+    low, size, best = F.min(axis=0), np.ptp(F, axis=0), []
+    scaled = (F - low) / np.where(size > 0, size, 1.0)
+    for c in chebyshev.chebfit(chebyshev.chebpts1(NODES), scaled, NODES - 1).T:
+        turns = chebyshev.chebroots(chebyshev.chebder(chebyshev.chebtrim(c, NOISE)))
+        # A double root, where rounding has made a pair of complex ones, is no minimum.
+        x = np.clip(np.append(turns[turns.imag == 0.0].real, [0.0, -1.0, 1.0]), -1.0, 1.0)
+        best.append(x[np.argmin(chebyshev.chebval(x, c))])
+    return np.where(size > 0, best, 0.0)
 
 
 def leave_one_out(f: Spectrum, rows: Rows, lam: Array, unit: Array = OWN_UNITS) -> Array:
@@ -247,9 +242,8 @@ def in_better_units(
     standard = choose(g, rule, rows, units)
     if own is not None and (not np.any(standard.alphas) or is_better(own, standard, rule, f)):
         return own, f, None
-    said = [
-        f"{text[:-1]}, with columns in units of their deviations." for text in standard.sentences
-    ]
+    more = ", with columns in units of their deviations."
+    said = [f"{text[:-1]}{more}" for text in standard.sentences]
     return Choice(standard.alphas, said, standard.least), g, units
 
 
@@ -282,14 +276,6 @@ def dependence(m: Moments, intercept: bool) -> tuple[tuple[int, tuple[int, ...]]
     keep = values > max(64 * p * UNIT, CUT) * values.max(initial=0.0)
     A = np.sqrt(values[keep])[:, None] * V[:, keep].T
     return dependent_columns(A, int(np.count_nonzero(keep)))
-
-
-def standard_units(deviation: Array) -> Array | None:
-    """Standard deviations, and 1 for constants; None where they are alike, or out of range."""
-    some = deviation[deviation > 0]
-    if not len(some) or some.min() < 1.0 / RANGE or some.max() > RANGE:
-        return None
-    return None if some.max() <= ALIKE * some.min() else np.where(deviation > 0, deviation, 1.0)
 
 
 def is_better(one: Choice, other: Choice, rule: str, f: Spectrum) -> bool:

@@ -26,10 +26,10 @@ import numpy as np
 from adaline.certificates.bounds import regular
 from adaline.linalg import Factor
 from adaline.parameters import is_sparse
+from adaline.procedures.krylov import standard_units
 from adaline.procedures.newton import begin, descend, newton
-from adaline.procedures.row_space import row_space
-from adaline.procedures.steps import Steps, Stepwise, finished
-from adaline.results import Array, NewtonFit
+from adaline.procedures.starts import row_space
+from adaline.results import Array, NewtonFit, Steps, Stepwise, finished
 from adaline.sums.objective import JOINT, Objective
 
 FIRST, LEAST, LARGEST = 1.0, -6.0, 6.0  # decades about the middle: where to begin, and the bounds
@@ -38,8 +38,6 @@ WORSE = 3  # decades in a row, no better than the best, that end a search; 2 whe
 LARGE = 2**22  # numbers in the rows, times classes, from which a decade more is dear
 NEAR = 1.1  # times the least loss: other units with more than that lose, without a parabola
 NOTHING = 1e-3  # share of the loss without features that is next to nothing
-ALIKE = 2.0  # deviations that differ by less make no choice worth its time
-RANGE = 1e100  # deviations from 1/RANGE to RANGE have squares well inside float64
 WORK = 5e10  # products for the curvature of one fit that are affordable
 SAMPLE = 500  # rows of a wide table that are searched, at most
 LEFT_OUT = 1024  # rows that are left out, at most, of 256 columns or more
@@ -94,10 +92,10 @@ def scatters(objective: Objective) -> Array:
     rows = objective.rows
 
     def of(blocks: Iterator[tuple[slice, Array]]) -> Array:
-        return sum(np.stack([rows.weights[k] @ (Z * Z), rows.weights[k] @ Z]) for k, Z in blocks)  # type: ignore[return-value]
+        each = ((rows.weights[k], rows.centred(X)) for k, X in blocks)
+        return sum(np.stack([omega @ (Z * Z), omega @ Z]) for omega, Z in each)  # type: ignore[return-value]
 
     G = np.sum(rows.over_blocks(of, True), axis=0)
-    G = G[:, :-1]
     about = G[1] ** 2 / rows.weight if rows.intercept else 0.0
     with np.errstate(over="ignore"):
         scatter = np.maximum(G[0] - about, 0.0) / rows.scale / rows.scale * rows.unit
@@ -109,14 +107,8 @@ def _units(objective: Objective) -> list[Array | None]:
     rows = objective.rows
     if is_sparse(rows.X) and rows.is_wide:
         return [None]
-    deviation = np.sqrt(scatters(objective) / (rows.weight * rows.unit))
-    some = deviation[deviation > 0]
-    if not len(some):
-        return [None]
-    low, high = float(some.min()), float(some.max())
-    if low < 1.0 / RANGE or not high < RANGE or high <= ALIKE * low:
-        return [None]
-    return [np.where(deviation > 0, deviation, 1.0), None]
+    units = standard_units(np.sqrt(scatters(objective) / (rows.weight * rows.unit)))
+    return [None] if units is None else [units, None]
 
 
 def _sample(objective: Objective) -> Objective:
@@ -124,12 +116,8 @@ def _sample(objective: Objective) -> Objective:
 
     alpha does not depend on how many rows there are: it is 1 / variance of a prior.
     """
-    few = (
-        SAMPLE
-        if objective.rows.is_wide
-        else max(int(WORK / (objective.K * objective.q**2)), SAMPLE)
-    )
-    stride = -(-objective.rows.n // few)
+    few = max(int(WORK / (objective.K * objective.q**2)), SAMPLE)
+    stride = -(-objective.rows.n // (SAMPLE if objective.rows.is_wide else few))
     return objective if stride == 1 else objective.every(stride)
 
 
@@ -167,9 +155,8 @@ class _Search:
         if decade not in self.scores:
             problem = self._at(decade)
             near = min(self.thetas, key=lambda d: abs(d - decade), default=None)
-            start = (
-                problem.loss.start(problem.rows, problem.K) if near is None else self.thetas[near]
-            )
+            first = problem.loss.start(problem.rows, problem.K)
+            start = first if near is None else self.thetas[near]
             goal = NEARNESS * float(np.sqrt(problem.weight))
             state = begin(problem, start, goal)
             ended = finished(descend(state, goal, self.max_iter))
@@ -180,7 +167,6 @@ class _Search:
         return self.scores[decade]
 
     def _at(self, decade: float) -> Objective:
-        """The objective with the penalty of this decade."""
         if self.back:
             penalty = np.append(np.full(self.of_rows.q - 1, 10.0**decade), 0.0)
             return replace(self.of_rows, penalty=penalty)
@@ -225,11 +211,9 @@ class _Search:
         return min(self.scores, key=lambda decade: (self.scores[decade], -decade))
 
     def least(self) -> float:
-        """The least loss."""
         return self.scores[self.best()]
 
     def theta(self) -> Array | None:
-        """The minimum at the best penalty, for all columns."""
         theta = self.thetas.get(self.best())
         return theta if theta is None or self.back is None else self.back(theta)
 
@@ -245,9 +229,7 @@ def leave_one_out(objective: Objective, theta: Array) -> float:
     joint = K == 1 or K * q <= JOINT
     H = objective.sums(theta, "joint" if joint else "blocks").H
     assert H is not None
-    roots = (
-        [Factor(regular(H, objective.K)).root()] if joint else [Factor(each).root() for each in H]
-    )
+    roots = [Factor(each).root() for each in ([regular(H, K)] if joint else H)]
     many = q > 256 and objective.rows.n > LEFT_OUT
     some = objective.every(-(-objective.rows.n // LEFT_OUT)) if many else objective
     rows, V = some.rows, some.values(theta)
@@ -267,7 +249,6 @@ def leave_one_out(objective: Objective, theta: Array) -> float:
 
 
 def _values(objective: Objective, V: Array) -> Array:
-    """Losses of rows with the values V (n, K)."""
     return objective.loss.parts(V[:, 0] if objective.K == 1 else V.T, objective.rows.y).value
 
 

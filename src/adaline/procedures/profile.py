@@ -7,9 +7,8 @@ beta = c'theta is F(beta) = min F(theta) where c'theta = beta, and the interval 
 
 Unlike Wald's beta +- z error it need not be symmetric, is the same in all parametrisations, and
 stays right where few samples, or rare events, make the likelihood far from a parabola. Where the
-profile never reaches the level, the bound is infinite. With Firth's penalty F is not convex, and
-values between the bounds may be rejected: the bounds are the farthest values found that are not.
-Searches that follow one minimum may miss others, so farther values may exist.
+profile never reaches the level, the bound is infinite. With Firth's penalty F is not convex: the
+bounds are the nearest values that are rejected, and farther ones may not be.
 
 theta = beta e + N n: moving beta moves theta along e, and N spans what leaves beta as it is. The
 curvature is only ever factored on N: it may be lost along the profile itself, where that is flat.
@@ -28,14 +27,13 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from adaline.linalg import UNIT, Factor
+from adaline.procedures.firth import Firth
 from adaline.procedures.newton import begin, descend
-from adaline.procedures.steps import finished
-from adaline.results import Array
+from adaline.results import Array, finished
 from adaline.sums.objective import Objective, Sums, Want
 from adaline.sums.scaled_rows import MANY
 
 FARTHEST = 1e7  # standard errors beyond which a bound is called infinite
-LOBE_REACH, LOBE_STRIDE = 100.0, 1.25  # how far beyond a crossing, and in what steps, to look again
 MAX_DECREMENT = 1e-3  # standard errors, up to which theta counts as the minimum
 
 
@@ -44,50 +42,29 @@ def profile_intervals(
 ) -> tuple[Array, Array]:
     """Bounds (p + 1,) of the weights and, last, the bias, in the units of X; two classes.
 
-    Parameters
-    ----------
-    loss : Objective
-        The rows of the fit, and its penalty.
-    theta : ndarray of shape (p + 1,)
-        The minimum, in the units of the loss.
-    level : float
-        Between 0 and 1.
-    firth : bool
-        Whether Firth's penalty is part of the criterion.
+    theta (p + 1,) is the minimum, in the units of the loss; `firth` says that Firth's penalty is
+    part of the criterion.
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level is {level}; a confidence level lies between 0 and 1.")
     q, rows = len(theta), loss.rows
     if loss.K > 1 or rows.is_wide:
-        raise ValueError(
-            f"profile intervals are for two classes and at most {MANY} features; here are "
-            f"{max(loss.K, 2)} classes and {q - 1} features. Use intervals='wald'."
-        )
-    problem: Any = loss
-    if firth:
-        from adaline.procedures.firth import Firth  # most fits have no use for it
-
-        problem = Firth(loss)
+        most = f"profile intervals are for two classes and at most {MANY} features"
+        raise ValueError(f"{most}; use intervals='wald'.")
+    problem: Any = Firth(loss) if firth else loss
     unit = 1.0 if firth else rows.unit
     goal = float(ndtri((1.0 + level) / 2.0)) / sqrt(unit)  # of sqrt(2 (F - F*))
     best = Place.at(theta, problem)
     if not best.g @ Factor(best.H).solve(best.g) < MAX_DECREMENT**2 / unit:
-        raise ValueError(
-            "the fitted weights are not the likeliest of these rows; give profile intervals the "
-            "very rows, labels and sample_weight of the fit."
-        )
-    best = Search(problem, theta, np.eye(q), theta, best, goal, []).settle(theta) or best
-    low, high, below = np.zeros(q), np.zeros(q), list[Place]()
-    # What one parameter's search finds below the level may lie beyond the bounds of an earlier one.
-    for j in [*range(q if loss.intercept else q - 1)] * (2 if firth else 1):
+        why = "the fitted weights are not the likeliest of these rows"
+        raise ValueError(f"{why}; give profile intervals the rows and sample_weight of the fit.")
+    best = Search(problem, theta, np.eye(q), best, goal).settle(theta) or best
+    low, high = np.zeros(q), np.zeros(q)
+    for j in range(q if loss.intercept else q - 1):
         e, N = np.eye(q)[j], np.delete(np.eye(q), j, axis=1)
         c, size = e, float(rows.scale[j]) if j < q - 1 else 1.0
         if j == q - 1:  # the bias is theta_q - shift'theta
             c, N[-1] = np.append(-rows.shift, 1.0), rows.shift
         for bound, side in ((low, -1.0), (high, 1.0)):
-            search = Search(problem, side * e, N, side * c, best, goal, below)
-            reach = search.cross(best)
-            reach = search.look_beyond(reach) if firth else reach
+            reach = Search(problem, side * e, N, best, goal).cross()
             bound[j] = (float(c @ best.theta) + side * reach) * size
     return low, high
 
@@ -135,25 +112,19 @@ class Constrained:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """The profile of beta = c'theta: e moves it, c'e = 1, and N (q, q - 1) spans what does not.
-
-    Places below the level, or on it, are added to `below`.
-    """
+    """The profile of one parameter: e moves it by 1, and N (q, q - 1) spans what does not."""
 
     of: Any
     e: Array
     N: Array
-    c: Array
     best: Place
     goal: float
-    below: list[Place]
 
-    def cross(self, start: Place) -> float:
-        """How far beta can go until sqrt(2 (F - F*)) reaches the goal; inf where that is never.
-
-        `start` is a place of the profile below the level; NaN where that cannot be followed.
+    def cross(self) -> float:
+        """How far beta can go until sqrt(2 (F - F*)) reaches the goal; inf where that is never, NaN
+        where the profile cannot be followed.
         """
-        e, H, place, reach = self.e, self.best.H, start, self.distance(start)
+        e, H, place, reach = self.e, self.best.H, self.best, 0.0
         along = float(e @ H @ self.tangent(self.best))  # the curvature of the profile
         error = 1.0 / sqrt(max(along, 1e-16 * float(e @ H @ e), np.finfo(np.float64).tiny))
         step = self.goal * error
@@ -166,38 +137,13 @@ class Search:
                 if not step > 1e-12 * max(reach, 1e-12 * error):
                     return nan
                 continue
-            self.below.append(there)
             place, reach = there, reach + step
             if reach >= FARTHEST * error:
                 return inf
             step = max(reach, self.goal * error)
-        x = float(brentq(lambda x: self.excess(self.move(place, x)), 0.0, step, rtol=1e-12))
-        self.below.extend([there] if (there := self.move(place, x)) else [])
-        return reach + x
-
-    def look_beyond(self, reach: float) -> float:
-        """The last crossing of a profile that may come back below the level, as Firth's may.
-
-        From the places beyond the first crossing that are known to be below the level, and along
-        the profile for LOBE_REACH times the way: where it is below again, the next is searched.
-        """
-        for place in sorted(self.below, key=self.distance):
-            if self.distance(place) > reach and (there := self.settle(place.theta)):
-                reach = self.cross(there) if self.excess(there) < 0.0 else reach
-        step, place = reach, self.best
-        while 0.0 < step < LOBE_REACH * reach < inf:
-            step *= LOBE_STRIDE
-            there = self.move(place, step - self.distance(place))
-            if there is None:
-                break
-            place = there
-            if self.excess(there) < 0.0:
-                reach = step = self.cross(there)
-        return reach
-
-    def distance(self, place: Place) -> float:
-        """From the minimum to this place, along beta."""
-        return float(self.c @ (place.theta - self.best.theta))
+        return reach + float(
+            brentq(lambda x: self.excess(self.move(place, x)), 0.0, step, rtol=1e-12)
+        )
 
     def excess(self, place: Place | None) -> float:
         """By how much sqrt(2 (F - F*)), nearly linear in beta, is above the goal."""
@@ -211,7 +157,6 @@ class Search:
         return np.asarray(self.e - self.N @ self._factor(place).solve(self.N.T @ He))
 
     def move(self, place: Place, change: float) -> Place | None:
-        """The profile where beta is changed: by the best linear guess, then settled."""
         return self.settle(place.theta + change * self.tangent(place))
 
     def settle(self, theta: Array) -> Place | None:

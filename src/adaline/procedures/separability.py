@@ -30,7 +30,7 @@ from adaline.certificates.separation.separation import Separability, Verdict
 from adaline.integers import combination, in_span, null_vector
 from adaline.parameters import is_sparse
 from adaline.procedures.exact_lp import Answer, ExactSimplex, OutOfTime, WeightSpace, require_time
-from adaline.procedures.nearest_point import NearestPoint, nearest_point
+from adaline.procedures.max_margin import NearestPoint, nearest_point
 from adaline.results import Array
 from adaline.sums.threads import one_blas_thread
 
@@ -52,7 +52,6 @@ def start_clock(time_limit: float | None) -> float | None:
 
 @cache  # once per process
 def compile_kernels() -> None:
-    """Run every kernel once."""
     nearest_point(lambda z: (1, np.ones(2), 1.0), (0, np.array([2.0, 0.0])), max_iter=2)
     null_vector([[1], [1]])
 
@@ -208,10 +207,8 @@ class Search:
         """The simplex in integers, from the rows that floats found most important."""
         width = self.space.width
         if width > WIDEST_SIMPLEX:
-            raise TooLarge(
-                f"floats cannot decide, and {width} weights are more than the {WIDEST_SIMPLEX} "
-                "for which integers are tried"
-            )
+            most = f"the {WIDEST_SIMPLEX} for which integers are tried"
+            raise TooLarge(f"floats cannot decide, and {width} weights are more than {most}")
         known = start or np.flatnonzero(self.active)[:1].tolist()
         simplex = ExactSimplex(width, self.deadline)
         simplex.add(self.space.matrix(known))
@@ -301,12 +298,10 @@ class FloatRows:
         return rows[:, 1:].reshape(len(at), -1)
 
     def row(self, i: int) -> Array:
-        """Row i, dense."""
         row = self.take(np.array([i]))
         return np.asarray(row.toarray() if is_sparse(row) else row).ravel()
 
     def values(self, u: Array) -> Array:
-        """Products of all rows with u."""
         if self.signed is None:
             return np.asarray(self.A @ u)
         V = np.asarray(self.A @ u.reshape(self.signed.K - 1, -1).T)

@@ -4,14 +4,24 @@ Called by estimators/online and by streams of LogisticRegression. A State is all
 remembers; `learn` shows it rows once, `sequential` makes passes over all of them.
 
 Letters: X (n, p) samples, Y (n, K) targets or (n, 1) class codes, omega (n,) weights or empty.
+
+A perceptron may be given up by the convergence theorem. Let (u, u0) of length one have
+t (u'x + u0) >= gamma for every sample. A correction adds eta t (x, 1) to (w, b), so it lengthens
+(w, b) along (u, u0) by eta gamma at least. After M of them
+
+    eta M gamma <= (u, u0)'((w, b) - start) <= |(w, b) - start|
+
+(Novikoff 1962). On classes that overlap, (w, b) hardly grows while M does: soon no margin is left
+that is worth a further pass. K classes: Kesler's samples, in which (u, u0) has K parts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isfinite
-from typing import Any
+from functools import cached_property
+from math import inf, isfinite, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +30,10 @@ from adaline.criteria import CURVATURE
 from adaline.errors import plural
 from adaline.kernels import automatic_rates, codes
 from adaline.kernels import sequential as kernels
+from adaline.linalg import UNIT
 from adaline.parameters import is_sparse
-from adaline.procedures.margin_limit import MarginLimit
-from adaline.procedures.steps import Steps, Stepwise
-from adaline.results import Array
-from adaline.schedules import Schedule
+from adaline.results import Array, Steps, Stepwise
+from adaline.schedules import Absolute, Constant, Schedule
 
 Order = NDArray[np.int64]
 
@@ -32,32 +41,23 @@ BLOCK_NUMBERS = 2**20  # learned between two looks at the keyboard: some millise
 EXPLOSION = 1e6  # a mean squared error so many times that of the targets is no learning
 FIRST_PASSES = 5  # passes of a perceptron before it may be given up (any small number)
 MODERATE = 1e50  # samples of a length below this move finite weights to finite weights
+FAR = 2.0**400  # squares of longer samples and corrections, or of shorter ones, leave float64
 STALLED = "the mean squared error stopped falling by more than tol"
 
 FIELDS = ["criterion", "targets", "rate", "eta", "tau", "bias", "keep", "curvature"]
 COUNTS = ["seen", "corrections", "loss", "inputs", "measured", "centred", "given", "fewest"]
 LEARNER = np.dtype((np.record, [(name, np.float64) for name in FIELDS + COUNTS]))
-VALUES = ["gain", "count", "squares", "centre", "scatter", "origin", "was_zero"]
+# Values of text ask for the first four, which mostly share a line of the cache.
+VALUES = ["gain", "count", "squares", "origin", "centre", "scatter", "was_zero"]
 FEATURE = np.dtype((np.record, [(name, np.float64) for name in VALUES]))
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """How a run of passes ended.
+class Outcome(NamedTuple):
+    """How a run of passes ended."""
 
-    Attributes
-    ----------
-    passes : int
-        Complete passes, the last of them included.
-    stopped : str
-        Why, as a sentence.
-    converged : bool
-        Whether it stopped by its own rule rather than at max_iter or in divergence.
-    """
-
-    passes: int
-    stopped: str
-    converged: bool
+    passes: int  # complete ones, the last of them included
+    stopped: str  # why, as a sentence
+    converged: bool  # by its own rule rather than at max_iter or in divergence
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,9 @@ class Recipe:
         return self.schedule.code()[0] == codes.AUTO
 
     def shapes(self) -> tuple[tuple[int], tuple[int]]:
-        """Those of head and theta."""
         weights = self.K * (self.p + 1)
         if self.is_automatic:
-            size = 2 * weights + len(VALUES) * (self.p + 1)
+            size = 2 * weights + (1 + len(VALUES)) * (self.p + 1)
         else:
             size = weights * (1 + (self.keep != codes.LAST))
         return (len(FIELDS + COUNTS) + 2 * self.K,), (size,)
@@ -89,13 +88,9 @@ class Recipe:
 class State:
     """Weights, what is kept beside them, and counters, in two arrays that kernels change in place.
 
-    Attributes
-    ----------
-    head : ndarray
-        The record `counters`, and the present and the longest `runs` of right answers (2, K).
-    theta : ndarray
-        The `last` weights (K, p + 1), bias last; what is kept `beside` them, of the same shape; and
-        for automatic rates the `features`.
+    `head` holds the record `counters`, and the present and the longest `runs` of right answers
+    (2, K). `theta` holds the `last` weights (K, p + 1), bias last; what is kept `beside` them, of
+    the same shape. For automatic rates it holds the tables of `kernels.automatic_rates`.
     """
 
     def __init__(self, recipe: Recipe):
@@ -110,15 +105,16 @@ class State:
         K, p, counts = self.recipe.K, self.recipe.p, len(FIELDS + COUNTS)
         self.head, self.theta = head, theta
         self.counters, self.runs = head[:counts].view(LEARNER)[0], head[counts:].reshape(2, K)
-        features = len(VALUES) * (p + 1) if self.recipe.is_automatic else 0
-        weights = theta[: theta.size - features].reshape(-1, p + 1)
-        self.last, self.beside = weights[:K], weights[K:]
         self._arrays: tuple[Any, ...]
         if self.recipe.is_automatic:
-            self.features = theta[weights.size :].view(FEATURE)
-            self._kernel = automatic_rates.learn
-            self._arrays = self.last, self.beside, self.features
+            now, aside, features = np.split(theta, [(K + 1) * (p + 1), (2 * K + 1) * (p + 1)])
+            now, aside = now.reshape(p + 1, -1), aside.reshape(p + 1, -1)
+            self.last, self.beside = now[:, :K].T, aside.T
+            self.features = features.view(FEATURE)
+            self._kernel, self._arrays = automatic_rates.learn, (now, aside, self.features)
             return
+        weights = theta.reshape(-1, p + 1)
+        self.last, self.beside = weights[:K], weights[K:]
         alone = self.recipe.criterion == codes.PERCEPTRON and K == 1
         if alone and self.recipe.keep != codes.POCKET and self.counters.rate != codes.ABSOLUTE:
             self._kernel, self._arrays = kernels.learn_perceptron, (self.last, self.beside)
@@ -134,11 +130,9 @@ class State:
         self._place(*(np.require(parts[a], requirements=["C", "W"]) for a in ("head", "theta")))
 
     def copy(self) -> tuple[Array, Array]:
-        """What `restore` takes."""
         return self.head.copy(), self.theta.copy()
 
     def restore(self, saved: tuple[Array, Array]) -> None:
-        """Go back to what `copy` returned."""
         self.head[:], self.theta[:] = saved
 
     @property
@@ -146,20 +140,10 @@ class State:
         """Whether learning can come to rest by itself: no error, no correction."""
         return self.recipe.criterion in (codes.PERCEPTRON, codes.MACHINE)
 
-    @property
-    def seen(self) -> int:
-        """Samples learned so far, all passes together."""
-        return int(self.counters["seen"])
-
-    @property
-    def corrections(self) -> int:
-        """Corrections made so far, all passes together."""
-        return int(self.counters["corrections"])
-
-    @property
-    def loss(self) -> float:
-        """Sum of the losses met so far, each before its sample was learned."""
-        return float(self.counters["loss"])
+    # The loss is the sum of those met so far, each before its sample was learned.
+    seen = property(lambda self: int(self.counters["seen"]))
+    corrections = property(lambda self: int(self.counters["corrections"]))
+    loss = property(lambda self: float(self.counters["loss"]))
 
     def mean_square(self, loss: float) -> float:
         """The mean squared error of samples and outputs; the loss is half their squares, summed."""
@@ -199,11 +183,6 @@ class State:
         """W (K, p) and b (K,) to predict with."""
         weights = self._to_predict()
         return weights[:, :-1].copy(), weights[:, -1].copy()
-
-    def outputs(self, x: Array) -> Array:
-        """v (K,) for one dense sample, with the weights to predict with."""
-        weights = self._to_predict()
-        return np.asarray(weights[:, :-1] @ x + weights[:, -1])
 
     def go_on_from(self, W: Array, b: Array) -> None:
         """Take W (K, p) and b (K,) for the weights of all samples so far, and learn on from them.
@@ -254,22 +233,13 @@ def learn(state: State, X: Any, Y: Array, omega: Array, order: Any = None) -> No
 
 @dataclass(eq=False)
 class Learning:
-    """What can be looked at while learning goes on.
-
-    Attributes
-    ----------
-    state, X, Y : State, (n, p) samples and (n, k) targets
-    rows : sequence of int
-        Those learned since the last step.
-    change : ndarray of shape (K, p + 1)
-        What batch learning has added to the last weights; None for single samples.
-    """
+    """What can be looked at while learning goes on."""
 
     state: State
     X: Any
     Y: Array
-    rows: Any = ()
-    change: Array | None = None
+    rows: Any = ()  # those learned since the last step
+    change: Array | None = None  # of the last weights by batch learning; None for single samples
 
 
 def blocks(X: Any, rng: np.random.Generator | None, one_by_one: bool = False) -> Iterator[Order]:
@@ -284,6 +254,48 @@ def blocks(X: Any, rng: np.random.Generator | None, one_by_one: bool = False) ->
     order = np.arange(n) if rng is None else rng.permutation(n)
     for start in range(0, n, m):
         yield order[start : start + m]
+
+
+class MarginLimit:
+    """The largest margin that is still possible, relative to the longest sample (x, 1)."""
+
+    def __init__(self, state: Any, X: Any):
+        schedule = state.recipe.schedule
+        self.state, self.start, self.made = state, state.last.copy(), state.corrections
+        self.eta = schedule.eta if isinstance(schedule, Constant) else 1.0  # absolute: 1 or more
+        self._X = X
+
+    @staticmethod
+    def serves(state: Any, omega: Array) -> bool:
+        """Whether corrections are all of one size at least, and the last weights are wanted."""
+        recipe = state.recipe
+        perceptron = recipe.criterion == codes.PERCEPTRON and recipe.K == 1
+        fixed = isinstance(recipe.schedule, Constant | Absolute) and recipe.keep == codes.LAST
+        return (perceptron or recipe.criterion == codes.MACHINE) and fixed and not len(omega)
+
+    @cached_property
+    def longest(self) -> float:
+        """Length of the longest row (x, 1), or (x, 0); infinite where its square is."""
+        X, one = self._X, float(self.state.recipe.intercept)
+        with np.errstate(over="ignore"):
+            if is_sparse(X):
+                rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+                squares = np.bincount(rows, np.square(X.data, dtype=np.float64))
+            else:
+                squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+        return sqrt(squares.max(initial=0.0) + one)
+
+    def relative(self) -> float:
+        """At most this share of the longest sample; infinite before the first correction."""
+        made, step = self.state.corrections - self.made, self.eta * self.longest
+        if made == 0 or not all(1 / FAR < size < FAR for size in (self.longest, step)):
+            return inf
+        moved, far = (
+            sqrt(np.vdot(a, a)) for a in ((self.state.last - self.start) / step, self.start / step)
+        )
+        # Additions round by u |(w, b)| each, and (w, b) is at most |start| + 2 sqrt(M) corrections
+        # long: beside a start far away, corrections may be lost. 1.01: so is this limit rounded.
+        return float(1.01 * (moved / made + 4 * UNIT * (far + 2 * sqrt(made) + 1)))
 
 
 @Stepwise
@@ -329,40 +341,30 @@ def sequential(
         if not np.isfinite(state.theta).all() or loss > highest > 0:
             state.restore(saved)
             return diverged(k, bound)
-        enough = yield k, learning
+        yield k, learning
         if perceptron and made == 0:
             return Outcome(k, f"pass {k} made no correction.", True)
         if limit is not None and k >= FIRST_PASSES and limit.relative() <= tol:
-            return Outcome(
-                k,
+            why = (
                 f"stopped after pass {k} and {plural(state.corrections, 'correction')}, by which "
                 f"no (w, b) of length one can have all samples farther than tol={tol:g} times the "
-                "longest (x, 1) on their right side.",
-                False,
+                "longest (x, 1) on their right side."
             )
+            return Outcome(k, why, False)
         stalled = stalled + 1 if best * (1.0 - tol) <= loss <= 2.0 * best else 0
         if state.is_solved(loss / weight, tol):
             return Outcome(k, f"the mean squared error in pass {k} is below tol.", True)
         if stalled == patience and tol > 0 and not perceptron:
             why = f"{STALLED}; {state.mean_square(loss / weight):.4g} in pass {k}."
             return Outcome(k, why, True)
-        if enough:
-            return asked(k)
         best = min(best, loss)
     last = plural(made, "correction") if perceptron else missed(state, loss / weight)
     return Outcome(max_iter, f"max_iter={max_iter} passes are done, the last with {last}.", False)
 
 
 def missed(state: State, loss: float) -> str:
-    """The mean squared error, where max_iter ended learning."""
     return f"a mean squared error of {state.mean_square(loss):.4g}"
 
 
 def diverged(k: int, bound: str) -> Outcome:
-    """The outcome of a pass whose weights were thrown away."""
     return Outcome(k - 1, f"diverged in pass {k}; weights are those before it. {bound}", False)
-
-
-def asked(k: int) -> Outcome:
-    """The outcome where a callback said that it was enough."""
-    return Outcome(k, f"a callback asked to stop after pass {k}.", True)

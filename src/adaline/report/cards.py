@@ -13,9 +13,9 @@ from adaline.evaluation import words
 from adaline.evaluation.coefficients import Coefficients
 from adaline.evaluation.cross_validation import CrossValidated
 from adaline.evaluation.fit_evidence import condition, reconciled, summary_of
-from adaline.evaluation.probabilities import COST_RATIOS, Thresholds
-from adaline.evaluation.trial import Trial
-from adaline.evaluation.words import DateColumn, cell, name, number, percent, plain, plural
+from adaline.evaluation.probabilities import Thresholds
+from adaline.evaluation.trial import BaseEstimator, Trial
+from adaline.evaluation.words import DateColumn, cell, name, number, percent, plain
 
 Card = tuple[tuple[str, str], ...]
 MAX_TABLE_ROWS = 100
@@ -41,11 +41,10 @@ def data_card(given: Mapping[str, Any], trial: Trial) -> Card:
         card.append(("target", name(trial.target)))
     if trial.rows is not None:
         kinds = {None: "rows", True: "held-out rows", False: "training rows, reported on"}
-        kind = trial.way or kinds[trial.held_out]
-        card.append((f"rows in {kind}" if trial.way else kind, number(len(trial.rows.y))))
-        card.append(("columns", number(len(trial.names))))
-        if trial.left_out:
-            card.append(("rows left out for gaps", number(trial.left_out)))
+        kind = f"rows in {trial.way}" if trial.way else kinds[trial.held_out]
+        card += [(kind, number(len(trial.rows.y))), ("columns", number(len(trial.names)))]
+    if trial.left_out:
+        card.append(("rows left out for gaps", number(trial.left_out)))
     return tuple(card)
 
 
@@ -76,16 +75,10 @@ def model_card(trial: Trial) -> Card:
     return (*card, ("adaline", adaline.__version__))
 
 
-def statistics(model: Any) -> Card:
+def statistics(model: BaseEstimator) -> Card:
     """Facts of the summary: R², F, deviance and the like, of the training rows."""
-    facts = getattr(summary_of(model), "facts", {})
-
-    def title(key: str, value: Any) -> str:
-        # A penalty leaves a fractional number of parameters.
-        is_whole = not isinstance(value, float | np.floating) or float(value).is_integer()
-        return name(key) if is_whole or key != "parameters" else "degrees of freedom"
-
-    return tuple((title(key, value), number(value)) for key, value in facts.items())
+    facts = dict(getattr(summary_of(model), "facts", {}))
+    return tuple((name(key), number(value)) for key, value in facts.items())
 
 
 def coefficient_table(table: Coefficients) -> Table | None:
@@ -98,18 +91,15 @@ def coefficient_table(table: Coefficients) -> Table | None:
     rows, notes = shown.cells(MAX_TABLE_ROWS, digits=5)
     if len(heads) > MAX_OUTPUTS:
         notes.append(f"{MAX_OUTPUTS} of {len(heads)} outputs are shown.")
-    texts = tuple(plain(note) for note in (*notes, *table.notes, *meanings))
-    is_long = len(rows) > OPEN_TABLE_ROWS
-    head = ("", *shown.titles)
-    return Table("Coefficients", head, tuple(map(tuple, rows)), texts, is_long)
+    notes = [plain(note) for note in (*notes, *table.notes, *meanings)]
+    return _table("Coefficients", shown.titles, rows, notes, len(rows) > OPEN_TABLE_ROWS)
 
 
-def _cropped(caption: str, head: Any, rows: Any, notes: Any = (), folded: bool = False) -> Table:
-    """A table of at most so many rows."""
-    if len(rows) > MAX_TABLE_ROWS:
-        notes = (*notes, f"The first {MAX_TABLE_ROWS} of {len(rows)}.")
-    shown = tuple(map(tuple, rows[:MAX_TABLE_ROWS]))
-    return Table(caption, ("", *head), shown, tuple(notes), folded)
+def _table(caption: str, head: Any, rows: Any, notes: Any = (), folded: bool = False) -> Table:
+    """A table of at most so many rows, and the intercept of coefficients."""
+    if len(rows) > MAX_TABLE_ROWS + 1:
+        notes, rows = (*notes, f"The first {MAX_TABLE_ROWS} of {len(rows)}."), rows[:MAX_TABLE_ROWS]
+    return Table(caption, ("", *head), tuple(map(tuple, rows)), tuple(notes), folded)
 
 
 def class_table(facts: Mapping[str, Any]) -> Table | None:
@@ -117,7 +107,7 @@ def class_table(facts: Mapping[str, Any]) -> Table | None:
     if "per_class" not in facts:
         return None
     head, rows = words.class_table(facts)
-    return _cropped("Precision and recall", head[1:], rows, ["In brackets: 95% intervals."])
+    return _table("Precision and recall", head[1:], rows, ["In brackets: 95% intervals."])
 
 
 def column_table(trial: Trial) -> Table | None:
@@ -131,23 +121,20 @@ def column_table(trial: Trial) -> Table | None:
         ends = (cell(float(end), column) for end in (v.min(), v.mean(), v.max()))
         deviation = number(float(v.std())) + " days" * isinstance(column, DateColumn)
         rows.append((name(column), *ends, deviation))
-    kind = {None: "row", True: "held-out row", False: "training row"}[trial.held_out]
-    kind = kind if trial.learned is None else "training row"
+    seen = words.words_for(X.shape[0], trial.held_out if trial.learned is None else False)
     head = ("least", "mean", "largest", "standard deviation")
-    return _cropped(f"Columns of the {plural(X.shape[0], kind)}", head, rows, folded=True)
+    return _table(f"Columns of the {seen}", head, rows, folded=True)
 
 
 def gap_table(gaps: Mapping[str, Any] | None, rows: int | None) -> Table | None:
     """Missing values by column: how many, and what was done about them."""
-    if not gaps:
-        return None
     lines = []
-    for column, entry in gaps.items():
+    for column, entry in (gaps or {}).items():
         count, done = entry if isinstance(entry, tuple) else (entry, "")
         share = percent(count / rows) if rows else "–"
         lines.append((name(column), number(count), share, plain(done)))
-    is_long = len(lines) > OPEN_TABLE_ROWS
-    return _cropped("Missing values", ("rows", "share", "what was done"), lines, (), is_long)
+    head, is_long = ("rows", "share", "what was done"), len(lines) > OPEN_TABLE_ROWS
+    return _table("Missing values", head, lines, (), is_long) if lines else None
 
 
 def cost_table(counts: Thresholds | None) -> Table | None:
@@ -155,23 +142,17 @@ def cost_table(counts: Thresholds | None) -> Table | None:
     if counts is None:
         return None
     label, rows = repr(name(counts.label)), []
-    for ratio in COST_RATIOS:
+    for ratio in (1, 2, 5, 10, 20):  # false alarms that a miss costs
         hits, alarms = counts.at(1 / (1 + ratio))
-        rows.append(
-            (
-                "as much as a false alarm" if ratio == 1 else f"{ratio:g} false alarms",
-                percent(1 / (1 + ratio)),
-                f"{number(counts.positive - hits)} of {number(counts.positive)}",
-                f"{number(alarms)} of {number(counts.others)}",
-                number(counts.mean_cost(ratio), 3),
-                number(counts.constant_cost(ratio), 3),
-            )
-        )
-    head = (f"missing {label} costs", f"predict {label} from", "missed", "false alarms")
+        miss = "as much as a false alarm" if ratio == 1 else f"{ratio} false alarms"
+        missed = f"{number(counts.positive - hits)} of {number(counts.positive)}"
+        false = f"{number(alarms)} of {number(counts.others)}"
+        costs = (number(c, 3) for c in (counts.mean_cost(ratio), counts.constant_cost(ratio)))
+        rows.append((miss, percent(1 / (1 + ratio)), missed, false, *costs))
+    titles = [f"missing {label} costs", f"predict {label} from", "missed", "false alarms"]
+    titles += ["mean cost", "without a model"]
     note = "Mean costs of a decision, in false alarms."
-    return Table(
-        "Where to set the threshold", (*head, "mean cost", "without a model"), tuple(rows), (note,)
-    )
+    return Table("Where to set the threshold", tuple(titles), tuple(rows), (note,))
 
 
 def fold_table(result: CrossValidated | None) -> Table | None:
@@ -181,24 +162,16 @@ def fold_table(result: CrossValidated | None) -> Table | None:
     titles = {"r2": "R²", "rmse": "root mean squared error"}
     if "rmse" not in result.per_fold[0]:
         titles = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy"}
-    rows = tuple(
-        (
-            f"fold {j}",
-            number(facts["rows"]),
-            *(percent(facts[k]) if "acc" in k else number(facts[k], 4) for k in titles),
-        )
-        for j, facts in enumerate(result.per_fold, start=1)
-    )
-    return Table("Quality fold by fold", ("", "rows", *titles.values()), rows, folded=True)
+    rows = []
+    for j, facts in enumerate(result.per_fold, start=1):
+        cells = (percent(facts[k]) if "acc" in k else number(facts[k], 4) for k in titles)
+        rows.append((f"fold {j}", number(facts["rows"]), *cells))
+    return _table("Quality fold by fold", ("rows", *titles.values()), rows, folded=True)
 
 
-def code_for(model: Any) -> str:
+def code_for(model: BaseEstimator) -> str:
     """Lines that fit the same model again, on rows that only the reader has."""
     kind, home = type(model).__name__, type(model).__module__
     source = "adaline" if home.startswith("adaline.") else home
-    return (
-        f"from {source} import {kind}\n\n"
-        f"model = {model!r}\n"
-        "model.fit(X, y)  # the training rows\n"
-        "print(model.score(X_held_out, y_held_out))\n"
-    )
+    fit = "model.fit(X, y)  # the training rows\nprint(model.score(X_held_out, y_held_out))\n"
+    return f"from {source} import {kind}\n\nmodel = {model!r}\n{fit}"

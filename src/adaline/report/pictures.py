@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from adaline import plot
-from adaline.evaluation.effects import Effect
+from adaline.evaluation.coefficients import Effect
 from adaline.evaluation.probabilities import Thresholds, miss_to_alarm_ratio
-from adaline.evaluation.trial import Answers, Rows, Trial
+from adaline.evaluation.trial import Trial
 from adaline.evaluation.words import name, plain
 from adaline.plot.draw import COLOURS
 
@@ -54,15 +54,12 @@ class Picture:
 
 def effect_pictures(effects: tuple[Effect, ...], X: Any, names: list[str]) -> list[Picture]:
     """A curve for each column that moves the prediction most."""
-    return [
-        Picture(
-            f"effect-{k}",
-            name(effect.name),
-            plot.EffectDisplay.of(effect, np.asarray(X)[:, names.index(effect.name)]),
-            "What single columns do",
-        )
-        for k, effect in enumerate(effects)
-    ]
+    pictures = []
+    for k, effect in enumerate(effects):
+        display = plot.EffectDisplay.of(effect, np.asarray(X)[:, names.index(effect.name)])
+        section = "What single columns do"
+        pictures.append(Picture(f"effect-{k}", name(effect.name), display, section))
+    return pictures
 
 
 def pictures(
@@ -84,12 +81,16 @@ def pictures(
 def _wanted(trial: Trial, facts: Mapping[str, Any], counts: Thresholds | None) -> Wanted:
     model, names, X = trial.model, trial.names, None
     if trial.rows is not None and trial.answers is not None:
-        rows, answers = _some(trial.rows, trial.answers)
-        X = rows.X
+        # Dense rows to draw, evenly spaced.
+        n, p = trial.rows.X.shape
+        most = int(max(1, min(MAX_ROWS_DRAWN, MAX_ENTRIES_DRAWN // max(p, 1), n)))
+        few = np.unique(np.linspace(0, n - 1, most).astype(np.int64))
+        X, y = trial.rows.X[few], trial.rows.y[few]
+        X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
         if hasattr(model, "classes_"):
-            yield from _of_classifier(trial, rows, facts, counts)
+            yield from _of_classifier(trial, X, y, facts, counts)
         else:
-            yield from _of_regressor(trial, rows, answers, facts)
+            yield from _of_regressor(trial, X, y, trial.answers.predicted[few], facts)
     if getattr(model, "coef_", None) is not None and len(np.atleast_2d(model.coef_)) == 1:
         show = plot.CoefficientsDisplay
         yield "coefficients", "Coefficients", lambda: show.from_estimator(model, X, names=names)
@@ -100,84 +101,53 @@ def _wanted(trial: Trial, facts: Mapping[str, Any], counts: Thresholds | None) -
         yield "eigenvalues", "Eigenvalues", lambda: eigen.from_data(X, fit_intercept=bias)
 
 
-def _some(rows: Rows, answers: Answers) -> tuple[Rows, Answers]:
-    """Dense rows to draw, evenly spaced, and their answers."""
-    n, p = rows.X.shape
-    most = int(max(1, min(MAX_ROWS_DRAWN, MAX_ENTRIES_DRAWN // max(p, 1), n)))
-    few = np.unique(np.linspace(0, n - 1, most).astype(np.int64))
-    X = rows.X[few]
-    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-    return Rows(X, rows.y[few]), Answers(answers.predicted[few])
-
-
-def _of_regressor(trial: Trial, rows: Rows, answers: Answers, facts: Mapping[str, Any]) -> Wanted:
-    model, X, y, kind = trial.model, rows.X, rows.y, type(trial.model).__name__
-    show = plot.PredictionDisplay
-    if y.ndim == 1:
-        r2 = float("nan") if facts["r2"] is None else facts["r2"]
-        title, p = "Predicted and true", np.asarray(answers.predicted, dtype=np.float64)
-        yield "prediction", title, lambda: show(kind, y, p, r2, facts["rmse"])
-    else:
-        yield "prediction", "Predicted and true", lambda: show.from_estimator(model, X, y)
-    assert trial.rows is not None
+def _of_regressor(trial: Trial, X: Any, y: Any, predicted: Any, facts: Mapping[str, Any]) -> Wanted:
+    model, kind, show = trial.model, type(trial.model).__name__, plot.PredictionDisplay
+    r2 = float("nan") if facts["r2"] is None else facts["r2"]
+    seen = np.ravel(y), np.ravel(predicted).astype(np.float64)
+    yield "prediction", "Predicted and true", lambda: show(kind, *seen, r2, facts["rmse"])
     is_training = trial.held_out is False or bool(trial.way)
     # A part of the training rows is not the fit: their leverage is that of new rows.
-    is_fit = is_training and len(X) == len(trial.rows.y)
+    is_fit = is_training and trial.rows is not None and len(X) == len(trial.rows.y)
     title = "Residuals of the fit to all rows" if trial.way else "Residuals"
     residuals = plot.ResidualsDisplay
     yield "residuals", title, lambda: residuals.from_estimator(model, X, y, of_the_fit=is_fit)
 
 
 def _of_classifier(
-    trial: Trial, rows: Rows, facts: Mapping[str, Any], counts: Thresholds | None
+    trial: Trial, X: Any, y: Any, facts: Mapping[str, Any], counts: Thresholds | None
 ) -> Wanted:
-    model, names, X, y, p = trial.model, trial.names, rows.X, rows.y, int(rows.X.shape[1])
-    yield "confusion", "Confusion", lambda: _confusion(facts, type(model).__name__)
-    if len(model.classes_) == 2:
-        yield from _of_two_classes(trial, facts)
-    if p == 2 and hasattr(model, "mahalanobis"):
-        gaussian, title = plot.GaussianDisplay, "Posterior and distances"
-        yield "gaussian", title, lambda: gaussian.from_estimator(model, X, y, names=names)
-    if 2 <= p <= MAX_COLUMNS_FOR_DECISIONS:
-        decision = plot.DecisionDisplay
-        title = "Decisions of the fit to all rows" if trial.way else "Decisions"
-        yield "decision", title, lambda: decision.from_estimator(model, X, y, names=names)
-    if counts is not None:
-        ratio, show = miss_to_alarm_ratio(model), plot.ThresholdDisplay
-        yield "threshold", "Threshold and cost", lambda: show(counts, ratio)
+    """Pictures of all predictions, and of the rows that are drawn."""
+    model, names, kind = trial.model, trial.names, type(trial.model).__name__
+    truth: Any = getattr(trial.rows, "y", None)
+    # The counts of the quality: of all rows, and of labels that the model does not know, too.
+    labels = [str(label) for label in facts["answers"]]
+    table = np.zeros((len(labels), len(labels)), dtype=np.int64)
+    table[: len(facts["labels"])] = facts["confusion"]
+    yield "confusion", "Confusion matrix", lambda: plot.ConfusionMatrixDisplay(table, labels, kind)
+    positive, log_p = model.classes_.tolist()[-1], getattr(trial.answers, "log_p", None)
+    if (scores := getattr(trial.answers, "scores", None)) is not None:
 
-
-def _confusion(facts: Mapping[str, Any], kind: str) -> plot.ConfusionMatrixDisplay:
-    """The counts of the quality: of all rows, and of labels that the model does not know, too."""
-    counts, K = np.array(facts["confusion"], dtype=np.int64), len(facts["labels"])
-    labels = [str(label) for label in facts["labels"]]
-    if counts[:, K:].any():
-        square = np.zeros((K + 1, K + 1), dtype=np.int64)
-        square[:K, :K], square[:K, K] = counts[:, :K], counts[:, K:].sum(axis=1)
-        return plot.ConfusionMatrixDisplay(square, [*labels, "reject"], kind)
-    return plot.ConfusionMatrixDisplay(counts[:, :K].copy(), labels, kind)
-
-
-def _of_two_classes(trial: Trial, facts: Mapping[str, Any]) -> Wanted:
-    assert trial.rows is not None
-    assert trial.answers is not None
-    y, answers, kind = trial.rows.y, trial.answers, type(trial.model).__name__
-    positive = trial.model.classes_.tolist()[1]
-    if (scores := answers.scores) is not None:
-
-        def roc() -> plot.Display:
+        def draw_roc() -> plot.Display:
             show = plot.RocCurveDisplay
-            curve = show.from_predictions(y, scores, positive=positive, name=kind)
+            curve = show.from_predictions(truth, scores, positive=positive)
+            curve.model = kind
             if facts["auc"] is not None:
                 curve.roc_auc = facts["auc"]  # of all rows, each fold by itself
             return curve
 
-        yield "roc", "Hits and false alarms", roc
-    if answers.log_p is not None:
-        p, bins = np.exp(answers.log_p[:, 1]), max(2, min(10, len(y) // 20))
-        show = plot.CalibrationDisplay
-        yield (
-            "calibration",
-            "Calibration",
-            lambda: show.from_predictions(y, p, positive=positive, name=kind, n_bins=bins),
-        )
+        yield "roc", "ROC curve", draw_roc
+    if log_p is not None and len(model.classes_) == 2:
+        p, show, bins = np.exp(log_p[:, 1]), plot.CalibrationDisplay, len(truth) // 20
+        settings: Any = {"positive": positive, "n_bins": max(2, min(10, bins))}
+        yield "calibration", "Calibration", lambda: show.from_predictions(truth, p, **settings)
+    if X.shape[1] == 2 and hasattr(model, "mahalanobis"):
+        gaussian, title = plot.GaussianDisplay, "Posterior and distances"
+        yield "gaussian", title, lambda: gaussian.from_estimator(model, X, y, names=names)
+    if 2 <= X.shape[1] <= MAX_COLUMNS_FOR_DECISIONS:
+        decision = plot.DecisionDisplay
+        title = "Decisions of the fit to all rows" if trial.way else "Decisions"
+        yield "decision", title, lambda: decision.from_estimator(model, X, y, names=names)
+    if counts is not None:
+        ratio = miss_to_alarm_ratio(model)
+        yield "threshold", "Threshold and cost", lambda: plot.ThresholdDisplay(counts, ratio)

@@ -14,23 +14,13 @@ import numpy as np
 
 from adaline import MissingExtra
 from adaline.data.outputs import refuse_unwritable, write_atomically
-from adaline.evaluation.coefficients import drivers
-from adaline.evaluation.effects import effects
+from adaline.evaluation import words
+from adaline.evaluation.coefficients import describe_effects, effects
 from adaline.evaluation.fit_evidence import proof_sentences
 from adaline.evaluation.probabilities import Thresholds, thresholds
-from adaline.evaluation.trial import MAPPING, TEXT, TEXTS, Trial
+from adaline.evaluation.trial import FACTS, TEXT, BaseEstimator, Trial
 from adaline.evaluation.verdict import Verdict, judge
-from adaline.evaluation.words import (
-    capitalised,
-    listed,
-    name,
-    number,
-    percent,
-    plain,
-    plural,
-    quality_rows,
-    words_for,
-)
+from adaline.evaluation.words import capitalised, listed, name, number, percent, plain, plural
 from adaline.report import cards
 from adaline.report.pictures import effect_pictures, pictures
 
@@ -47,7 +37,7 @@ class Report:
     title, verdict : str, optional
         A sentence `verdict` is put first.
     data : mapping, optional
-        Facts for the data card, in their order: file, rows learned from, ...
+        Facts for the data card, in their order: file, training rows, ...
     warnings : iterable of str or Warning, optional
         Warnings during learning.
     code : str, optional
@@ -63,9 +53,7 @@ class Report:
         not in the report and why, and what the model is for.
     tiles, quality, data_card, model_card, statistics : tuple of (str, str)
         Named facts; `statistics` are those of `summary()`, of the training rows.
-    checks : tuple of Check
-    tables : tuple of Table
-    pictures : tuple of Picture
+    checks, tables, pictures : tuple of Check, Table and Picture
 
     Examples
     --------
@@ -94,32 +82,33 @@ class Report:
     ) -> None:
         for option, text in (("title", title), ("verdict", verdict), ("code", code)):
             TEXT(option, text)
-        MAPPING("data", data)
-        MAPPING("gaps", gaps)
+        data, gaps = FACTS("data", data) or {}, FACTS("gaps", gaps) or {}
         model, X, target, judged = trial.model, trial.seen_X, trial.target, judge(trial)
         facts, counts = judged.quality, _thresholds(trial)
-        learned = (data or {}).get("rows learned from")
+        learned = data.get("training rows")
         if not isinstance(learned, int):
             learned = None if trial.learned is None else int(trial.learned.X.shape[0])
-        of_target = f" for {target}" if target else ""
-        self.title = name(title or f"{type(model).__name__}{of_target}")
+        what = repr(target) if target else "the target"
+        source = f" from {data['file']}" if "file" in data else f" by {type(model).__name__}"
+        self.title = name(title or f"Predicting {what}{source}")
         self.question = _question(trial, learned)
         self.verdict = (*([plain(verdict)] if verdict else []), judged.sentence)
         self.proofs = tuple(proof_sentences(model, trial.separability))
         self.tiles = _tiles(facts)
-        self.drivers = drivers(model, judged.coefficients, X, target, trial.names)
-        self.warnings = _warnings(TEXTS("warnings", warnings), judged, trial.left_out)
+        table = judged.coefficients
+        curves = () if X is None else effects(model, table, X, trial.names, target)
+        self.drivers = describe_effects(curves, table)
+        self.warnings = _warnings(warnings, judged, trial.left_out)
         self.checks = judged.checks
-        self.quality = tuple(quality_rows(facts)) if facts else ()
+        self.quality = tuple(words.quality_rows(facts)) if facts else ()
         self.limits = _limits(trial, facts)
-        self.data_card = cards.data_card(data or {}, trial)
+        self.data_card = cards.data_card(data, trial)
         self.model_card = cards.model_card(trial)
         self.statistics = cards.statistics(model)
         tables = [cards.class_table(facts), cards.cost_table(counts), cards.fold_table(trial.folds)]
-        tables += [cards.coefficient_table(judged.coefficients), cards.gap_table(gaps, learned)]
-        tables += [cards.column_table(trial)]
+        tables += [cards.coefficient_table(table), cards.gap_table(gaps, learned)]
+        tables.append(cards.column_table(trial))
         self.tables = tuple(table for table in tables if table is not None)
-        curves = () if X is None else effects(model, judged.coefficients, X, trial.names, target)
         drawn, missing = pictures(trial, facts, counts)
         self.pictures = (*drawn, *effect_pictures(curves, X, trial.names))
         self.notes = tuple(missing)
@@ -127,14 +116,14 @@ class Report:
         self.code = plain(code, MAX_CODE_LENGTH, lines=True)
 
     @classmethod
-    def of(cls, model: Any, X: Any = None, y: Any = None, **given: Any) -> Self:
+    def of(cls, model: BaseEstimator, X: Any = None, y: Any = None, **given: Any) -> Self:
         """A report of a fitted model and of rows, with options of `Report` and of `Trial.of`.
 
         Rows with NaN or infinity are left out, with a warning. Without rows the report has no
         quality.
         """
-        own = ("title", "data", "warnings", "verdict", "code", "gaps")
-        texts = {key: given.pop(key) for key in own if key in given}
+        own = given.keys() & {"title", "data", "warnings", "verdict", "code", "gaps"}
+        texts = {key: given.pop(key) for key in own}
         return cls(Trial.of(model, X, y, **given), **texts)
 
     def html(self) -> str:
@@ -170,26 +159,18 @@ class Report:
             raise MissingExtra.of("report", "a report", "jinja2") from None
         from markupsafe import Markup
 
-        environment = jinja2.Environment(
-            loader=jinja2.PackageLoader("adaline.report"),
-            autoescape=True,
-            undefined=jinja2.StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            keep_trailing_newline=True,
-        )
+        options: Any = {"undefined": jinja2.StrictUndefined, "trim_blocks": True}
+        options |= {"loader": jinja2.PackageLoader("adaline.report"), "lstrip_blocks": True}
+        environment = jinja2.Environment(autoescape=True, **options)
         # Drawn first: the size of some pictures is decided while they are drawn.
         drawn = [{"svgs": [Markup(svg) for svg in p.svgs], "picture": p} for p in kept]
-        facts = (
-            ("Data", self.data_card),
-            ("Model", self.model_card),
-            ("Statistics of the training rows", self.statistics),
-        )
         page = environment.get_template("report.html.j2")
-        return page.render(report=self, pictures=drawn, notes=notes, cards=facts)
+        return page.render(report=self, pictures=drawn, notes=notes)
 
 
-def write_report(path: Any, model: Any, X: Any = None, y: Any = None, **more: Any) -> Path:
+def write_report(
+    path: Any, model: BaseEstimator, X: Any = None, y: Any = None, **more: Any
+) -> Path:
     """Write an HTML page about a fitted model.
 
     Parameters
@@ -204,9 +185,7 @@ def write_report(path: Any, model: Any, X: Any = None, y: Any = None, **more: An
         model was trained on X, names of columns and of y, what `separability` returned, counts of
         more rows than X has, what `cross_validated` returned for X and y, and training rows.
 
-    Returns
-    -------
-    Path
+    Returns the path.
 
     Examples
     --------
@@ -235,7 +214,7 @@ def _thresholds(trial: Trial) -> Thresholds | None:
     if rows is None or answers is None or answers.log_p is None or answers.scores is None:
         return None
     label = trial.model.classes_.tolist()[1]
-    return thresholds(rows.y == label, answers.scores, label)
+    return thresholds(rows.y == label, np.exp(answers.log_p[:, 1]), label)
 
 
 def _warnings(given: Iterable[Any], judged: Verdict, left_out: int) -> tuple[str, ...]:
@@ -257,12 +236,11 @@ def _question(trial: Trial, learned: int | None) -> str:
     kind = {"counts": "a count"}.get(getattr(model, "_learns", ""), "a number")
     if (classes := getattr(model, "classes_", None)) is not None:
         kind = f"one of {len(classes)} classes ({listed(classes.tolist(), 6, quoted=True)})"
-    columns = plural(len(trial.names), "column")
-    text = f"Predict {name(trial.target or 'the target')}, {kind}, from {columns}"
-    text += f" by {type(model).__name__}"
-    text += "" if learned is None else f", trained on {plural(learned, 'row')}"
+    text = f"{type(model).__name__} predicts {name(trial.target or 'the target')}, {kind}, from "
+    text += plural(len(trial.names), "column")
+    text += "" if learned is None else f"; trained on {plural(learned, 'row')}"
     if trial.quality is not None:
-        text += f"; measured on {words_for(trial.quality.n, trial.held_out, trial.way)}"
+        text += f"; measured on {words.words_for(trial.quality.n, trial.held_out, trial.way)}"
     return f"{text}."
 
 
@@ -271,13 +249,12 @@ def _tiles(facts: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     if not facts:
         return ()
     if "rmse" in facts:
-        tiles = [
+        known = facts["r2"] is not None
+        return (
+            *[(percent(max(facts["r2"] or 0.0, 0.0)), "of the variance explained")] * known,
             (number(facts["rmse"], 3), "root mean squared error"),
             (number(facts["rmse_of_mean"], 3), "the same without a model, always the mean"),
-        ]
-        if facts["r2"] is not None:
-            tiles.insert(0, (percent(max(facts["r2"], 0.0)), "of the variance explained"))
-        return tuple(tiles)
+        )
     constant = f"accuracy without a model, always {name(facts['most_common'])!r}"
     third = percent(facts["balanced_accuracy"]), "balanced accuracy"
     if facts["mean_cost"] is not None:
@@ -293,13 +270,9 @@ def _limits(trial: Trial, facts: Mapping[str, Any]) -> tuple[str, ...]:
     """What the model is for, and what is not known of it."""
     texts = [
         f"For predicting {name(trial.target or 'the target')} of rows from the same source, with "
-        "the same columns, time and place. How it performs elsewhere is not known from these rows."
+        "columns within the ranges of these rows. How well it extrapolates beyond them, or to "
+        "other times and places, is unknown."
     ]
-    if trial.seen_X is not None:
-        texts.append(
-            "For columns within the ranges of the table of columns. Beyond them a linear model "
-            "extrapolates, which was not checked."
-        )
     rows, answers = trial.rows, trial.answers
     if not facts:
         texts.append("Its quality is unknown: there were no rows to measure it with.")
@@ -320,5 +293,4 @@ def _limits(trial: Trial, facts: Mapping[str, Any]) -> tuple[str, ...]:
         "For predictions, not for decisions about causes: that a column goes with the target does "
         "not mean that changing the column changes the target."
     )
-    texts.append("Not checked: whether the predictions are as good for every group of people.")
-    return tuple(texts)
+    return (*texts, "Not checked: whether predictions are as good for every group of people.")

@@ -3,8 +3,8 @@
     n_k = sum omega,   m_k = s_k + sum omega t / n_k,
     S_k = sum omega t t' - n_k (m_k - s_k)(m_k - s_k)',   t = x / 2^e - s_k,
 
-over the rows x of class k. The centre s_k is the mean of a few of them, so that classes far from
-zero and from each other cost no digits. In code root is sqrt(omega), or empty without weights.
+over the rows x of class k. The centre s_k is the first of them, so that classes far from zero and
+from each other cost no digits. In code root is sqrt(omega), or empty without weights.
 
 Called by estimators/bayes and data/fitting. tests/test_class_moments.py compares the bounds with
 rational arithmetic.
@@ -22,24 +22,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from adaline.errors import refuse_beyond_memory
-from adaline.kernels.class_sums import add_centred
+from adaline.kernels.double_double import add_centred
 from adaline.linalg import UNIT
 from adaline.parameters import ParameterError, array, count, is_sparse, words
 from adaline.results import Array, Result
-from adaline.sums.moments import leaves_negative, not_among, product_rounding
+from adaline.sums.moments import join_means, leaves_negative, not_among
 from adaline.sums.rows import Rows, as_rows, check_finite, is_dask, merged
 from adaline.sums.threads import one_blas_thread, pieces, summed
 
 Codes = NDArray[np.int64]
 Covariance = Literal["shared", "full", "diagonal"]
-COVARIANCE = replace(
-    words("shared", "full", "diagonal"), says="it can be 'shared', 'full' or 'diagonal'"
-)
+COVARIANCE = words("shared", "full", "diagonal")
 CLASSES, SIZE = count(1, 10**6), count(0)
 
 BLOCK_NUMBERS = 2**16  # in a block of rows: half a megabyte, which stays in a core's cache
 BLOCK_ROWS = 1024  # in a block at least: products of fewer rows take BLAS a fifth longer
-CENTRE_ROWS = 16  # rows of a class that its centre is the mean of (any round number)
 LOST = 2.0**-1072  # what a square may lose below float64's range
 FAR_UNITS = 400  # powers of two between units beyond which nothing is left of the smaller
 
@@ -114,16 +111,14 @@ class ClassMoments(Result):
         c, p = checked_codes(codes, X.shape[0], K), X.shape[1]
         if not p:
             raise ParameterError("X has no columns; class moments need at least one.")
-        refuse_beyond_memory(
-            8.0 * prod(scatter_shape(K, p, covariance)),
-            f"the {covariance} covariances of {p} columns and {K} classes",
-            "Select or hash the columns first, or use covariance='diagonal'.",
-        )
+        cure = "Select or hash the columns first, or use covariance='diagonal'."
+        what = f"the {covariance} covariances of {p} columns and {K} classes"
+        refuse_beyond_memory(8.0 * prod(scatter_shape(K, p, covariance)), what, cure)
         if X.shape[0] == 0 or (len(omega) and not omega.any()):
             return cls.empty(p, K, covariance)
         with np.errstate(over="ignore", invalid="ignore"):
-            exponent = Rows(X, np.empty((len(c), 0))).exponents()
-            m = _of_rows(X, c, K, omega, exponent, covariance)
+            rows = Rows(X, np.empty((len(c), 0)), omega)
+            m: ClassMoments = rows.in_safe_units(partial(_of_rows, X, c, K, omega, covariance))
         if not (np.isfinite(m.mean).all() and np.isfinite(m.spread).all()):
             check_finite(X)
             raise ValueError("sums over X and weights leave the range of float64; rescale them.")
@@ -228,13 +223,13 @@ class ClassMoments(Result):
             raise ValueError(f"moments of {ours} do not merge with those of {theirs}.")
 
 
+# A function of the module can travel to other processes.
 def _of_block(K: int, covariance: Any, X: Any, codes: Any, weights: Any = None) -> ClassMoments:
-    """A function that can travel to other processes."""
     return ClassMoments.of(X, codes, K, weights, covariance)
 
 
 def _of_rows(
-    X: Any, codes: Codes, K: int, omega: Array, exponent: NDArray[np.int64], covariance: Covariance
+    X: Any, codes: Codes, K: int, omega: Array, covariance: Covariance, exponent: NDArray[np.int64]
 ) -> ClassMoments:
     (n, p), root, scale = X.shape, np.sqrt(omega), np.ldexp(1.0, -exponent)
     seen = np.bincount(codes if not len(omega) else codes[omega > 0], minlength=K)
@@ -272,25 +267,19 @@ def _of_rows(
 def checked_codes(codes: ArrayLike, n: int, K: int) -> Codes:
     """The class 0..K-1 of each of n rows, as int64."""
     c = array("codes", codes)
+    want = f"expected integers 0..{K - 1} (K = {K}), one code a row."
     if c.dtype.kind not in "iub" or c.shape != (n,):
-        raise ValueError(
-            f"X has {n} rows and codes have dtype {c.dtype} and shape {c.shape}; expected integers "
-            f"0..{K - 1}, one code a row."
-        )
+        raise ValueError(f"X has {n} rows; codes have dtype {c.dtype} and shape {c.shape}; {want}")
     if n and (c.min() < 0 or c.max() >= K):
-        raise ValueError(
-            f"codes run from {c.min()} to {c.max()}; {K} classes are 0..{K - 1} (K = {K})."
-        )
+        raise ValueError(f"codes run from {c.min()} to {c.max()}; {want}")
     return np.ascontiguousarray(c, dtype=np.int64)
 
 
 def scatter_shape(K: int, p: int, covariance: str) -> tuple[int, ...]:
-    """Of the scatter of K classes and p features."""
     return {"shared": (p, p), "full": (K, p, p), "diagonal": (K, p)}[covariance]
 
 
 def block_rows(p: int) -> int:
-    """Rows of a block."""
     return max(BLOCK_NUMBERS // p, BLOCK_ROWS)
 
 
@@ -302,16 +291,15 @@ def blocks(X: Any, i: int, j: int) -> Iterator[tuple[slice, Array]]:
 
 
 def centres(X: Any, codes: Codes, K: int, scale: Array, omega: Array) -> Array:
-    """The mean of some rows of each class (K, p), exact where they are equal; else zero."""
-    shift, left = np.zeros((K, len(scale))), codes if not len(omega) else np.where(omega, codes, K)
-    head = left[: 4 * CENTRE_ROWS * K]
-    left = head if np.bincount(head, minlength=K)[:K].all() else left
-    order = np.argsort(left.astype(np.min_scalar_type(K)), kind="stable")
-    ends = np.searchsorted(left[order], np.arange(K + 1))
-    for k in np.flatnonzero(np.diff(ends)):
-        x = X[order[ends[k] : min(ends[k] + CENTRE_ROWS, ends[k + 1])]]
-        x = np.asarray(x.toarray() if is_sparse(x) else x, dtype=np.float64) * scale
-        shift[k] = x[0] + (x - x[0]).mean(axis=0)
+    """The first row of each class (K, p), so that columns that are constant in it become zero."""
+    shift, first = np.zeros((K, len(scale))), np.full(K, -1)
+    rows = np.flatnonzero(omega) if len(omega) else np.arange(len(codes))
+    head = rows[: 64 * K]  # mostly holds all classes
+    rows = (head if np.bincount(codes[head], minlength=K).all() else rows)[::-1]
+    first[codes[rows]] = rows
+    seen = np.flatnonzero(first >= 0)
+    x = X[first[seen]]
+    shift[seen] = np.asarray(x.toarray() if is_sparse(x) else x, dtype=np.float64) * scale
     return np.where(np.isfinite(shift), shift, 0.0)
 
 
@@ -363,15 +351,9 @@ def _combined(a: ClassMoments, b: ClassMoments, sign: float, n: Array) -> ClassM
         return a if a.rows.any() else b
     exponent = np.maximum(a.exponent, b.exponent)
     a, b = (m if (m.exponent == exponent).all() else m.in_units(exponent) for m in (a, b))
-    share, own, seen = _ratio(b.weight, n), _ratio(a.weight, n), a.weight[:, None] > 0
-    d = np.where(seen & (share > 0), b.mean - a.mean, 0.0)
-    mean = np.where(n[:, None] > 0, np.where(seen, a.mean, b.mean), 0.0) + sign * share * d
-    moved = np.where(d == 0.0, 0.0, np.abs(a.mean) + np.abs(b.mean) + np.abs(mean))
-    # Products of weights may overflow, or lose their digits below float64's range.
-    root = np.sqrt(a.weight[:, None]) * np.sqrt(share)
+    mean, doubt, d, joint = join_means(a, b, sign, n[:, None])
     with one_blas_thread(1):
-        between = _outer(root * d, a.covariance)
-    joint = product_rounding(root * d, root * (a.mean_rounding + b.mean_rounding))
+        between = _outer(d, a.covariance)
     joint = joint.sum(axis=0) if a.covariance == "shared" else joint
     joint += 3 * UNIT * (np.abs(a.spread) + np.abs(b.spread))
     return replace(
@@ -381,7 +363,7 @@ def _combined(a: ClassMoments, b: ClassMoments, sign: float, n: Array) -> ClassM
         mean=mean,
         scatter=a.scatter + sign * (b.scatter + between),
         rounding=np.sqrt(a.rounding**2 + b.rounding**2 + joint),
-        mean_rounding=own * a.mean_rounding + share * b.mean_rounding + 4 * UNIT * moved,
+        mean_rounding=doubt,
     )
 
 
@@ -404,5 +386,4 @@ def diagonals(scatter: Array, covariance: Covariance) -> Array:
 
 
 def _twice(exponent: NDArray[np.int64], covariance: Covariance) -> NDArray[np.int64]:
-    """The exponents of products, in the shape of the scatter."""
     return 2 * exponent if covariance == "diagonal" else exponent[:, None] + exponent

@@ -189,11 +189,9 @@ class Poisson(LogLink):
         return float(rows.weights @ rows.y or 1.0) / float(rows.weights @ exposure)
 
     def saturated(self, rows: ScaledRows) -> float:
-        """Loss where every mean is its count."""
         return float(rows.weights @ (rows.y - xlogy(rows.y, rows.y)))
 
     def constant(self, rows: ScaledRows) -> float:
-        """log t!, which does not depend on the mean."""
         return float(rows.weights @ gammaln(rows.y + 1.0))
 
     def deviance(self, t: Array, mean: Array) -> Array:
@@ -219,7 +217,6 @@ class Gamma(LogLink):
         return float(rows.weights @ each) / rows.weight
 
     def saturated(self, rows: ScaledRows) -> float:
-        """Loss where every mean is its target."""
         return float(rows.weights @ (1.0 + np.log(rows.y)))
 
     def deviance(self, t: Array, mean: Array) -> Array:

@@ -31,19 +31,8 @@ AHEAD = 2  # blocks in flight for each process: enough to keep it busy, few enou
 
 @dataclass
 class Reduction(Generic[T]):
-    """Parts merged so far.
+    """Parts merged so far: `count` of them, and a merged part for each 1 of count in binary.
 
-    Attributes
-    ----------
-    merge : callable
-        (earlier, later) -> both together.
-    count : int
-        Parts seen.
-    waiting : list
-        A merged part for each 1 of `count` in binary, the largest first.
-
-    Examples
-    --------
     >>> sums = Reduction(merge=lambda a, b: f"({a}{b})")
     >>> for letter in "abcde":
     ...     sums.push(letter)
@@ -54,9 +43,9 @@ class Reduction(Generic[T]):
     ValueError: a branch of 2 parts does not begin at part 5 of the tree.
     """
 
-    merge: Callable[[T, T], T]
+    merge: Callable[[T, T], T]  # (earlier, later) -> both together
     count: int = 0
-    waiting: list[T] = field(default_factory=list)
+    waiting: list[T] = field(default_factory=list)  # the largest first
 
     def __post_init__(self) -> None:
         if self.count < 0 or len(self.waiting) != self.count.bit_count():
@@ -128,29 +117,11 @@ def mapreduce(
     """Apply a pure function to every descriptor and merge what it gives.
 
     The answer has the same bits in this process, over any number of processes, and on any cluster.
+    function, merge and descriptors travel to other processes, so they must be picklable: functions
+    of a module, or `functools.partial` of them. A descriptor says where rows are; it does not hold
+    them. `progress` gets every part as it comes, in order; `after` the reduction, which may be kept
+    to go on from later: then its `count` descriptors are skipped.
 
-    Parameters
-    ----------
-    function : callable
-        From a descriptor to a part. With jobs > 1 it and the descriptors travel to processes of
-        their own (started by "spawn"), so they must be picklable: a function of a module, or a
-        `functools.partial` of one.
-    descriptors : iterable
-        What each call needs to find its rows; not the rows themselves.
-    merge : callable
-        (earlier, later) -> both together. A cluster calls it too, so that it must be picklable
-        there.
-    jobs : int or Executor
-        Processes; 1 stays in this one. Or who else does the work.
-    progress : callable, optional
-        Gets every part as it comes, in order.
-    reduction : Reduction, optional
-        Where to go on from: its `count` descriptors are skipped.
-    after : callable, optional
-        Gets the reduction after every part; may keep it, to go on from later.
-
-    Examples
-    --------
     >>> mapreduce(abs, [-1, 2, -3], int.__add__)
     6
     """
@@ -170,7 +141,7 @@ def mapreduce(
 
 
 def open_executor(jobs: int | Executor) -> AbstractContextManager[Executor]:
-    """Who does the work: so many processes, which end with the context, or the executor itself.
+    """Who does the work: so many processes, or the executor itself.
 
     Starting processes takes seconds, so many passes share those of one context.
     """

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -92,16 +93,19 @@ class Moments(Result):
 
             found: Moments = sum_blocks(cls.of, X, y, weights)
             return found
-        t = Rows.of(X, y, weights)
+        return cls.of_rows(Rows.of(X, y, weights))
+
+    @classmethod
+    def of_rows(cls, t: Rows) -> Moments:
+        """Moments of rows that are checked but for infinities and NaN."""
         q = t.p + t.Y.shape[1]
         if q > MOST:
             raise ValueError(
-                f"X has {t.p} columns; their {q} x {q} sums would take "
-                f"{8 * q**2 / 2**30:.0f} GiB. Closed forms are for fewer columns (or for fewer "
-                "rows than columns, in fit); select or hash the columns first."
+                f"X has {t.p} columns; their {q} x {q} sums would take {8 * q**2 / 2**30:.0f} GiB. "
+                "Select or hash the columns first, or fit fewer rows than columns."
             )
         with np.errstate(over="ignore", invalid="ignore"):
-            m = moments(t, t.exponents())
+            m: Moments = t.in_safe_units(partial(moments, t))
         if not (np.isfinite(m.mean).all() and np.isfinite(m.scatter[: t.p]).all()):
             check_finite(t.X)
             check_finite(t.Y, what="y")
@@ -128,14 +132,19 @@ class Moments(Result):
         return len(self.mean) - self.targets
 
     @property
+    def spread(self) -> Array:
+        """Diagonal of the scatter (p + k,), divided by 4**exponent."""
+        return self.scatter.diagonal()
+
+    @property
     def mean_x(self) -> Array:
         """Means of the features (p,)."""
-        return self._unscaled_mean()[: self.p]
+        return np.ldexp(self.mean, self.exponent)[: self.p]
 
     @property
     def mean_y(self) -> Array:
         """Means of the targets (k,)."""
-        return self._unscaled_mean()[self.p :]
+        return np.ldexp(self.mean, self.exponent)[self.p :]
 
     @property
     def scatter_xx(self) -> Array:
@@ -152,9 +161,6 @@ class Moments(Result):
         """Sum of (y - mean)(y - mean)', (k, k)."""
         return self._unscaled_scatter(slice(self.p, None), slice(self.p, None))
 
-    def _unscaled_mean(self) -> Array:
-        return np.asarray(np.ldexp(self.mean, self.exponent))
-
     def _unscaled_scatter(self, rows: slice, columns: slice) -> Array:
         # A block alone: another one may be beyond float64 in the user's units.
         exponent = self.exponent[rows, None] + self.exponent[columns]
@@ -163,15 +169,19 @@ class Moments(Result):
     def in_units(self, exponent: NDArray[np.int64]) -> Moments:
         """The same moments with components divided by 2**exponent instead."""
         shift = self.exponent - exponent
-        return Moments(
-            self.rows,
-            self.weight,
-            np.ldexp(self.mean, shift),
-            np.ldexp(self.scatter, shift[:, None] + shift) if shift.any() else self.scatter,
-            np.asarray(exponent, dtype=np.int64),
-            np.ldexp(self.rounding, shift),
-            np.ldexp(self.mean_rounding, shift),
-            self.targets,
+        if not shift.any():
+            return self
+        factor = np.ldexp(1.0, shift)  # of a scatter, ldexp takes ten times as long
+        # In far larger units all digits are lost, and the rounding must cover them.
+        drowned = (shift < DROWNED) & (self.mean != 0.0)
+        doubt = drowned * np.ldexp(math.sqrt(self.weight), DROWNED // 2)
+        return replace(
+            self,
+            mean=np.ldexp(self.mean, shift),
+            scatter=self.scatter * factor[:, None] * factor,
+            exponent=np.asarray(exponent, dtype=np.int64),
+            rounding=np.ldexp(self.rounding, shift) + doubt,
+            mean_rounding=np.ldexp(self.mean_rounding, shift),
         )
 
     def about_zero(self) -> Moments:
@@ -190,8 +200,8 @@ class Moments(Result):
 
     def mean_and_squares(self, about_zero: bool = False) -> tuple[Array, Array]:
         """Means and sums of squares about them (or about zero) of (x, y), in the user's units."""
-        squares = np.diag(self.scatter) + (self.weight * self.mean**2 if about_zero else 0.0)
-        return self._unscaled_mean(), np.ldexp(squares, 2 * self.exponent)
+        squares = self.scatter.diagonal() + (self.weight * self.mean**2 if about_zero else 0.0)
+        return np.ldexp(self.mean, self.exponent), np.ldexp(squares, 2 * self.exponent)
 
     def __add__(self, other: Moments) -> Moments:
         """Both sets of rows together (Chan, Golub & LeVeque 1979)."""
@@ -220,24 +230,17 @@ class Moments(Result):
     def _merged(self, other: Moments, sign: int, n: float) -> Moments:
         """With the rows of other added (1) or taken away (-1); a weight n is left."""
         exponent = np.maximum(self.exponent, other.exponent)
-        a, b = in_common(self, exponent), in_common(other, exponent)
-        d, share = b.mean - a.mean, b.weight / n
-        mean = a.mean + sign * share * d
-        moved = np.where(d == 0.0, 0.0, np.abs(a.mean) + np.abs(b.mean) + np.abs(mean))
-        # Products of weights may overflow, or lose their digits below float64's range.
-        root = np.sqrt(a.weight) * np.sqrt(share)
-        joint = product_rounding(root * d, root * (a.mean_rounding + b.mean_rounding))
-        own = 3 * UNIT * (np.abs(np.diag(a.scatter)) + np.abs(np.diag(b.scatter)))
+        a, b = self.in_units(exponent), other.in_units(exponent)
+        mean, doubt, d, joint = join_means(a, b, sign, np.array([n]))
+        own = 3 * UNIT * (np.abs(a.spread) + np.abs(b.spread))
         return Moments(
             rows=a.rows + sign * b.rows,
             weight=n,
             mean=mean,
-            scatter=a.scatter + sign * (b.scatter + np.outer(root * d, root * d)),
+            scatter=a.scatter + sign * (b.scatter + np.outer(d, d)),
             exponent=exponent,
             rounding=np.sqrt(a.rounding**2 + b.rounding**2 + joint + own),
-            mean_rounding=a.weight / n * a.mean_rounding
-            + share * b.mean_rounding
-            + 4 * UNIT * moved,
+            mean_rounding=doubt,
             targets=a.targets,
         )
 
@@ -245,10 +248,8 @@ class Moments(Result):
         if not isinstance(other, Moments):
             raise TypeError(f"moments merge with Moments, not with {type(other).__name__}.")
         if (self.p, self.targets) != (other.p, other.targets):
-            raise ValueError(
-                f"moments of {self.p} features and {self.targets} targets do not merge with those "
-                f"of {other.p} features and {other.targets} targets."
-            )
+            ours, theirs = (f"{m.p} features and {m.targets} targets" for m in (self, other))
+            raise ValueError(f"moments of {ours} do not merge with those of {theirs}.")
 
 
 def moments(t: Rows, exponent: NDArray[np.int64]) -> Moments:
@@ -257,39 +258,37 @@ def moments(t: Rows, exponent: NDArray[np.int64]) -> Moments:
         return Moments.empty(t.p, t.Y.shape[1])
     p, q = t.p, len(exponent)
     scale = np.ldexp(1.0, -exponent)
-    shift = t.first_mean(scale, block_rows(p))
+    shift = t.first_mean(scale)
     sums, additions = products_of_nonzeros(t, scale, shift), t.n + 2
     if sums is None:
         sums, additions = products_of_blocks(t, scale, shift)
     else:
         shift[:p] = 0.0
     side, across, squares_y = sums
-    weight, total = float(side[p, p]), np.append(side[p, :p], across[p])
+    weight, total = float(side[p, p]), np.concatenate([side[p, :p], across[p]])
     if weight == 0:
         return Moments.empty(p, q - p)
-    squares = np.append(np.diagonal(side)[:p], squares_y)
+    squares = np.concatenate([side.diagonal()[:p], squares_y])
     # The terms of the sums carry a few roundings of their own.
-    gamma = (additions + 16) * UNIT
-    lost = t.n * LOST
-    reach = np.sqrt(squares + lost)
+    gamma, lost = (additions + 16) * UNIT, math.sqrt(t.n * LOST)
+    reach, length = np.sqrt(squares) + lost, math.sqrt(weight)
     mean = shift + total / weight
-    moved = np.where(total == 0.0, 0.0, np.abs(mean))  # the mean of a constant is not rounded
+    moved = np.abs(mean) * (total != 0.0)  # the mean of a constant is not rounded
     unsure = VAGUE if weight < FAINT else 0.0
-    length = math.sqrt(weight)
     root = total / length  # squares of sums over tiny weights may overflow
-    scatter = np.full((q, q), np.nan)
-    scatter[:p, :p] = (side[:p, :p] + side[:p, :p].T) / 2 - np.outer(root[:p], root[:p])
-    scatter[:p, p:] = across[:p] - np.outer(root[:p], root[p:])
-    scatter[p:, :p] = scatter[:p, p:].T
-    np.fill_diagonal(scatter, np.maximum(squares - root**2, 0.0))
+    scatter = np.empty((q, q))
+    np.subtract(side[:p, :p], root[:p, None] * root[:p], out=scatter[:p, :p])
+    np.subtract(across[:p], root[:p, None] * root[p:], out=scatter[:p, p:])
+    scatter[p:, :p], scatter[p:, p:] = scatter[:p, p:].T, np.nan
+    scatter.flat[:: q + 1] = np.maximum(squares - root**2, 0.0)
     return Moments(
         rows=t.n,
         weight=float(t.n) if not len(t.omega) else weight,
         mean=mean,
         scatter=scatter,
         exponent=exponent,
-        rounding=np.sqrt(4 * gamma * reach**2 + lost) + length * unsure,
-        mean_rounding=(2 * gamma * reach + lost / length) / length + 2 * UNIT * moved + unsure,
+        rounding=reach * (2 * math.sqrt(gamma)) + (lost + length * unsure),
+        mean_rounding=reach * (2 * gamma / length) + 2 * UNIT * moved + (lost / length + unsure),
         targets=q - p,
     )
 
@@ -329,7 +328,8 @@ def products_of_nonzeros(t: Rows, scale: Array, shift: Array) -> tuple[Array, ..
     omega = t.omega if len(t.omega) else np.ones(t.n)
     weighted = sparse.diags_array(omega) @ X if len(t.omega) else X
     side, across, squares = np.empty((p + 1, p + 1)), np.empty((p + 1, Z.shape[1])), omega @ Z**2
-    side[:p, :p], side[p, p] = (X.T @ weighted).toarray(), squares[-1]
+    S = (X.T @ weighted).toarray()
+    side[:p, :p], side[p, p] = (S + S.T) / 2, squares[-1]
     across[:p], across[p] = weighted.T @ Z, omega @ Z
     side[p, :p] = side[:p, p] = across[:p, -1]
     own = np.diagonal(side)[:p]
@@ -339,20 +339,9 @@ def products_of_nonzeros(t: Rows, scale: Array, shift: Array) -> tuple[Array, ..
     return side, across[:, :-1], squares[:-1]
 
 
-def in_common(m: Moments, exponent: NDArray[np.int64]) -> Moments:
-    """m in these units; where they are far larger than its own, in doubt by what that drowns."""
-    found = m.in_units(exponent)
-    drowned = (m.exponent - exponent < DROWNED) & (m.mean != 0.0)
-    if not drowned.any():
-        return found
-    doubt = np.where(drowned, np.ldexp(np.sqrt(m.weight), DROWNED // 2), 0.0)
-    return replace(found, rounding=found.rounding + doubt)
-
-
 def not_among(
     rows: int, weight: float, of_rows: int, of_weight: float, where: str = ""
 ) -> ValueError:
-    """Of more rows than there are."""
     return ValueError(
         f"cannot forget {rows} rows of total weight {weight:g}{where} from {of_rows} rows of total "
         f"weight {of_weight:g}. Forget only rows that were added."
@@ -360,11 +349,29 @@ def not_among(
 
 
 def leaves_negative(j: int) -> ValueError:
-    """Of other rows than those that were added."""
     return ValueError(
-        f"forgetting these rows would leave component {j} with a negative sum of squares; they are "
-        "not among the rows that were added. Forget only rows that were added."
+        f"forgetting these rows would leave component {j} with a negative sum of squares. "
+        "Forget only rows that were added."
     )
+
+
+def join_means(a: Any, b: Any, sign: float, n: Array) -> tuple[Array, Array, Array, Array]:
+    """What becomes of the means of a where the rows of b are added (sign 1) or taken away (-1).
+
+    n (K, 1) are the weights that are left, of each class. The means, their rounding, the vectors d
+    whose products d d' the scatter of both together has besides their own, and the squares of a
+    rounding vector that covers d d'.
+    """
+    of_a, of_b = (np.reshape(m.weight, n.shape) for m in (a, b))
+    own, share = (np.divide(w, n, out=np.zeros(n.shape), where=n > 0) for w in (of_a, of_b))
+    d = np.where((of_a > 0) & (share > 0), b.mean - a.mean, 0.0)
+    mean = np.where(n > 0, np.where(of_a > 0, a.mean, b.mean), 0.0) + sign * share * d
+    moved = np.where(d == 0.0, 0.0, np.abs(a.mean) + np.abs(b.mean) + np.abs(mean))
+    doubt = own * a.mean_rounding + share * b.mean_rounding + 4 * UNIT * moved
+    # Products of weights may overflow, or lose their digits below float64's range.
+    root = np.sqrt(of_a) * np.sqrt(share)
+    joint = product_rounding(root * d, root * (a.mean_rounding + b.mean_rounding))
+    return mean, doubt, root * d, joint
 
 
 def product_rounding(d: Array, doubt: Array) -> Array:

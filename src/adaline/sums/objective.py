@@ -10,7 +10,7 @@ procedures do not ask which.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from math import exp, frexp, inf, ldexp
 from typing import Any, Literal
@@ -32,6 +32,8 @@ K / (K - 1). "mean": one matrix for all classes. "least": sum of min_k p_k z z',
 the differences of classes. "thin": only the last column of that, a vector (q,).
 """
 
+EVERY, ROWS_PER_WEIGHT = 8, 20  # of more products than this, every 8th row bounds the curvature
+MANY_PRODUCTS = 1e8
 JOINT = 320  # K q up to which the Hessian of K classes is one matrix
 STEEPEST = 2.0**1000  # curvature of a penalty, at most
 LARGE = 2.0**300  # root of a curvature that is measured in a larger unit
@@ -45,35 +47,18 @@ FUNCTIONS = 24.0  # units that exponentials, quotients and products of a row are
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Sums at theta.
-
-    Attributes
-    ----------
-    f, g : float, and ndarray of shape (K, q)
-    H : ndarray or None
-        The curvature that was asked for.
-    least : float
-        The smallest lead of a row's own class; -inf where there are no classes.
-    size : float
-        About the sum of the sizes of the terms of f.
-    rounding : ndarray of shape (q,)
-        Bound on the error of each component of g.
-    depth, off : float
-        Rounded additions behind an entry of H, and the error of a value v, at most.
-    top : ndarray of shape (q,)
-        Bounds on |z_j|.
-    n, weight : int and float
-    """
+    """Sums at theta, which merge with +."""
 
     f: float
-    g: Array
-    H: Array | None
-    least: float
-    size: float
-    rounding: Array
-    depth: float
-    off: float
-    top: Array
+    g: Array  # (K, q)
+    H: Array | None  # the curvature that was asked for
+    least: float  # lead of a row's own class; -inf where there are no classes
+    size: float  # about the sum of the sizes of the terms of f
+    rounding: Array  # bounds on the errors of the components of g, (q,)
+    depth: float  # rounded additions behind an entry of H, at most
+    spread: Array  # sizes of the terms of H; see `ScaledRows.matrix_of_blocks`
+    off: float  # error of a value v, at most
+    top: Array  # bounds on |z_j|, (q,)
     n: int
     weight: float
 
@@ -89,6 +74,7 @@ class Sums:
                 self.size + other.size,
                 self.rounding + other.rounding + more,
                 max(self.depth, other.depth) + 1.0,
+                self.spread + other.spread,
                 max(self.off, other.off),
                 np.maximum(self.top, other.top),
                 self.n + other.n,
@@ -103,7 +89,8 @@ class Sums:
             g[:, -1] = 0.0
         own = 0.5 * inner(pull, theta)
         # Infinite where the penalty had to be lowered: nothing is proven then.
-        error = 4.0 * UNIT * np.abs(pull).max(axis=0) + FAINTEST
+        # A penalty that is subnormal, or was raised to FAINTEST, is off by as much.
+        error = 4.0 * UNIT * np.abs(pull).max(axis=0) + FAINTEST * (1.0 + np.abs(theta).max(axis=0))
         error[penalty >= STEEPEST] = inf
         error += self.rounding + 2.0 * UNIT * np.abs(g).max(axis=0)
         H = self.H
@@ -128,8 +115,10 @@ def penalty_of(alpha: float, scale: Array, unit: float = 1.0) -> Array:
 
     It stays positive where alpha is: a loss with a penalty has a minimum on any data.
     """
+    # Mantissas and exponents apart: alpha / unit alone may be subnormal, and lose its digits.
+    (a, k), (s, m), (u, n) = np.frexp(alpha), np.frexp(scale), np.frexp(unit)
     with np.errstate(over="ignore"):  # columns of 1e-200: as good as no column
-        own = np.minimum(alpha / unit * scale * scale, STEEPEST)
+        own = np.minimum(np.ldexp(a / u * s * s, k + 2 * m - n), STEEPEST)
     return np.append(np.maximum(own, FAINTEST if alpha > 0 else 0.0), 0.0)
 
 
@@ -141,7 +130,7 @@ class Objective:
     loss: Loss
     K: int
     penalty: Array
-    rows_in_memory = True
+    latest: dict[str, Any] = field(default_factory=dict, init=False)  # theta, its sums of "joint"
 
     @classmethod
     def of(
@@ -158,6 +147,8 @@ class Objective:
     ) -> Objective:
         """In units that fit the columns, with the penalty alpha / 2 |w|^2."""
         rows = ScaledRows.of(X, y, omega, offset, intercept=intercept)
+        if not np.isfinite(rows.top).all():
+            raise ValueError("sums over X leave the range of float64; rescale the columns.")
         with np.errstate(over="ignore", invalid="ignore"):
             steepest = float(np.max(np.sqrt(alpha / rows.unit) * rows.scale, initial=0.0))
         if LARGE < steepest < inf:  # weights are tiny beside the penalty: measure both in its unit
@@ -180,28 +171,30 @@ class Objective:
         more = self.rows.weight / max(few.weight, FAINTEST)
         return replace(self, rows=replace(few, omega=few.weights * more))
 
+    def enough_for_a_bound(self) -> Objective:
+        """Some of very many rows, whose Hessian is a lower bound: at most EVERY times too low."""
+        n, q = self.rows.n, self.q
+        stride = min(EVERY, n // (ROWS_PER_WEIGHT * q)) if n * q**2 > MANY_PRODUCTS else 1
+        return self.every(stride) if stride > 1 else self
+
     def every(self, stride: int) -> Objective:
         """Every stride-th row, with its own weight: its Hessian is a lower bound on the whole."""
         return replace(self, rows=self.rows.taking(slice(None, None, stride)))
 
     @property
     def q(self) -> int:
-        """Weights of one output, and its bias."""
         return self.rows.q
 
     @property
     def intercept(self) -> bool:
-        """Whether there is a bias."""
         return self.rows.intercept
 
     @cached_property
     def is_bare(self) -> bool:
-        """Whether there is no penalty."""
         return not self.penalty[:-1].any()
 
     @cached_property
     def weight(self) -> float:
-        """Sum of the sample weights."""
         return self.rows.weight
 
     @property
@@ -252,48 +245,53 @@ class Objective:
 
     def sums(self, theta: Array, want: Want = "") -> Sums:
         """Value, gradient and the curvature that is wanted, with the penalty."""
-        raw = self.bare_sums(theta, want)
-        return raw.penalised(theta, self.penalty, self.rows.intercept)
+        if want != "joint":
+            return self.bare_sums(theta, want).penalised(theta, self.penalty, self.rows.intercept)
+        if self.latest.get("at") is not theta:  # proofs and standard errors ask again
+            own = self.bare_sums(theta, want).penalised(theta, self.penalty, self.rows.intercept)
+            self.latest.update(at=theta, sums=own)
+        return self.latest["sums"]  # type: ignore[no-any-return]
 
     def bare_sums(self, theta: Array, want: Want = "") -> Sums:
         """The same without the penalty: of a block, to be merged."""
-        rows, matrix = self.rows, want not in ("", "thin")
-        W = theta if matrix else rows.weights_of_blocks(theta)
+        rows, matrix, spread = self.rows, want not in ("", "thin"), NONE
+        W = rows.weights_of_blocks(theta)
         with np.errstate(over="ignore", invalid="ignore"):  # a trial may have gone too far
             parts = rows.over_blocks(lambda b: self._sums_of(b, W, want), matrix, self.K)
             f, terms, leads, Gs, Hs = zip(*parts, strict=True)
             G, least, size = reduce(np.add, Gs), min(leads), sum(terms)
-            g = G if matrix else rows.sums_of_blocks(G)
+            g = rows.sums_of_blocks(G)
             H: Array | None = reduce(np.add, Hs) if want else None
             if H is not None and want == "thin":
                 H = rows.sums_of_blocks(H)[0]
+            elif H is not None:
+                H, spread = rows.matrix_of_blocks(H)
             off = rows.value_error(theta)
             # Sums of terms of the size |slope| |z|, whose slopes are off by the curvature times off
             # (which is at most terms e^off), and by the rounding of functions.
-            each = (rows.depth() + self.K + FUNCTIONS) * UNIT + off * exp(min(off, 1.0))
+            each = (rows.depths[0] + self.K + FUNCTIONS) * UNIT + off * exp(min(off, 1.0))
             each = each if off < 1.0 else inf
             rounding = 1.01 * each * size * rows.extent + rows.n * rows.lost
         least = least if least < inf else -inf
-        extent = rows.depth(True), off, rows.top, rows.n, self.weight
+        extent = rows.depths[1], spread, off, rows.top, rows.n, self.weight
         return Sums(sum(f), g, H, least, abs(sum(f)) + size, rounding, *extent)
 
     def _sums_of(
         self, blocks: Iterator[tuple[slice, Any]], W: Array, want: Want
     ) -> tuple[float, float, float, Array, Array | None]:
         """f, terms, the smallest lead, G and the curvature of some blocks."""
-        rows, K, bare = self.rows, self.K, self.is_bare
+        rows, K, bare, weights = self.rows, self.K, self.is_bare, self.rows.weights
         f, terms, least, G = 0.0, 0.0, inf, np.zeros((K, self.q))
         H: Array | None = None
         for where, Z in blocks:
-            y, omega = rows.y[where], rows.omega[where]
-            omega = omega if len(omega) else np.ones(len(y))
+            y, omega = rows.y[where], weights[where]
             V = values(Z, W)
             V = V + rows.offset[where] if len(rows.offset) else V
             V = V[0] if K == 1 else V
             part = self.loss.parts(V, y)
             if bare and (leads := self.loss.leads(V, y)) is not None:
                 least = min(least, float(np.min(leads[omega > 0], initial=inf)))
-            add_products(G, np.atleast_2d(part.slope * omega), Z)
+            add_products(G, (part.slope * omega).reshape(K, -1), Z)
             f += float(omega @ part.value)
             terms += float(omega @ part.terms)
             if want:
@@ -303,31 +301,30 @@ class Objective:
 
     def _curvature(self, want: Want, Z: Any, bent: Array, omega: Array) -> Array:
         """One block's share of the curvature; bent is that of `Parts`."""
-        K, q = len(bent), Z.shape[1]
+        K, q = len(bent), self.q
         if want == "thin":
-            thin = np.zeros((1, self.q))
+            thin = np.zeros((1, q))
             add_products(thin, (np.atleast_2d(bent).min(axis=0) * omega)[None], Z)
             return thin
         if bent.ndim == 1:
-            return gram_of(Z, np.sqrt(omega * bent))
+            return gram_of(Z, np.sqrt(omega * bent), q)
         if want == "least":
-            return gram_of(Z, np.sqrt(omega * bent.min(axis=0)))
+            return gram_of(Z, np.sqrt(omega * bent.min(axis=0)), q)
         if want == "mean":
             each = (1.0 - np.einsum("ij,ij->j", bent, bent)) / (K - 1)
-            return gram_of(Z, np.sqrt(omega * each))
+            return gram_of(Z, np.sqrt(omega * each), q)
         if want == "blocks":
             each = omega * bent * (1.0 - bent) * (K / (K - 1))
-            return np.array([gram_of(Z, np.sqrt(c)) for c in each])
+            return np.array([gram_of(Z, np.sqrt(c), q) for c in each])
         # The sums of p_k p_m z z' are the products of one matrix. Its diagonal blocks are left out:
         # p_k (1 - p_k) is the sum of p_k p_m over the other classes m, without a difference.
-        B = gram_of(Z, np.sqrt(omega) * bent).reshape(K, q, K, q)
+        B = gram_of(Z, np.sqrt(omega) * bent, q).reshape(K, q, K, q)
         B[np.arange(K), :, np.arange(K)] = 0.0
         H = -B
         H[np.arange(K), :, np.arange(K)] = B.sum(axis=2)
         return H.reshape(K * q, K * q)
 
     def values(self, theta: Array) -> Array:
-        """v of every row, (n, K)."""
         V = self.rows.project(theta.T)
         return V + self.rows.offset[:, None] if len(self.rows.offset) else V
 

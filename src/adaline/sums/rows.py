@@ -21,22 +21,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import plural
-from adaline.kernels import double_double
+from adaline.kernels.double_double import LANES, MAX_GROUPS, add_gradients
 from adaline.parameters import ParameterError, blocks_of, is_sparse, named, numbers
 from adaline.results import Array, Result
 from adaline.sums.mapreduce import Reduction
 from adaline.sums.threads import over_pieces
 
 T = TypeVar("T")
+M = TypeVar("M", bound=Any)
 
 BLOCK = 2**16  # numbers in a block: half a megabyte stays in the cache of a core
 TALLEST = 2048  # rows of a block whose products BLAS computes; more do not make it faster
 LARGEST_EXPONENT = 1020  # columns can be multiplied by 2^1020; 2^1024 is no number
 SAFE_EXPONENT = 150  # squares of numbers within 2^±150 stay far inside float64's range
-HEAD = 64  # first rows, which show of most columns that they are not tiny
+LONG_ROW = 2048  # numbers that numpy reduces along an axis about as fast as it can
+FIRST_ROWS = 256  # whose mean is subtracted from all (any round number)
 HEAVY = 0.25  # share of all weight from which a row is nearer to the mean than the other rows'
-LANES = double_double.LANES
-MOST_SUMS = 2**16  # numbers of the sums of a pass: more targets take one more, but stay in cache
 
 
 def is_dask(X: Any) -> bool:
@@ -118,8 +118,7 @@ def check_finite(X: Any, names: Callable[[], list[str]] | None = None, what: str
     values = X.data if is_sparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
         width = values.shape[1] if values.ndim == 2 else 1
-        sums = over_pieces(lambda i, j: values[i:j].sum(dtype=np.float64), len(values), width)
-        if values.dtype.kind not in "fc" or isfinite(sum(sums)):
+        if values.dtype.kind not in "fc" or isfinite(values.sum(dtype=np.float64)):
             return  # one NaN or infinity would have reached the sum
     bad = ~np.isfinite(values)
     if not bad.any():
@@ -132,8 +131,8 @@ def check_finite(X: Any, names: Callable[[], list[str]] | None = None, what: str
     kind = "NaN" if np.isnan(values.flat[first]) else "infinity"
     column_name = f" ({names()[column]})" if names else ""
     raise ValueError(
-        f"{what} contains {kind} (inf or NaN is not a number to learn from), first at row {row}, "
-        f"column {column}{column_name}; {plural(int(bad.sum()), 'such value')} in all. "
+        f"{what} contains {plural(int(bad.sum()), 'missing or infinite value')}, first {kind} at "
+        f"row {row}, column {column}{column_name}. "
         "Drop those rows or fill the values in first."
     )
 
@@ -191,8 +190,12 @@ class Rows:
 
     @classmethod
     def of(cls, X: Any, y: Any = None, weights: Any = None, *, checked: bool = False) -> Rows:
-        """Rows as they are; those of weight zero are left out, but must be numbers, too."""
-        X, Y, omega = as_rows(X, y, weights, checked=checked)
+        """Rows as they are; those of weight zero are left out, but must be numbers, too.
+
+        Rows that are `checked` are as estimators make them: y (n, k), numbers all.
+        """
+        X, Y, omega = (X, y, weights) if checked else as_rows(X, y, weights)
+        omega = np.empty(0) if omega is None else omega
         if not len(omega) or omega.all():
             return cls(X, Y, omega)
         check_finite(X)
@@ -202,12 +205,10 @@ class Rows:
 
     @property
     def n(self) -> int:
-        """Rows."""
         return int(self.X.shape[0])
 
     @property
     def p(self) -> int:
-        """Columns of X."""
         return int(self.X.shape[1])
 
     @property
@@ -217,20 +218,16 @@ class Rows:
 
     @property
     def root(self) -> Array:
-        """Roots of the weights, (n,)."""
         return np.sqrt(self.omega) if len(self.omega) else np.ones(self.n)
 
     @property
     def sparse(self) -> bool:
-        """Whether X is CSR."""
         return is_sparse(self.X)
 
     def dense(self, part: slice = slice(None)) -> Any:
-        """Some rows of X, not sparse."""
         return self.X[part].toarray() if self.sparse else self.X[part]
 
     def targets(self, which: Any) -> Rows:
-        """The same rows with some of the targets."""
         return Rows(self.X, self.Y[:, which], self.omega, self.X_low)
 
     def blocks(
@@ -241,30 +238,32 @@ class Rows:
         scale and shift are (p + k,), or (p,) for X alone. The first array (rows, p + 1) is reused.
         """
         p, stop = self.p, self.n if stop is None else stop
-        room, plain = np.empty((min(rows, stop - start), p + 1)), bool((scale[:p] == 1.0).all())
+        room, plain = np.empty((min(rows, stop - start), p + 1)), bool((scale == 1.0).all())
         for i in range(start, stop, rows):
             part = slice(i, min(i + rows, stop))
             z = room[: part.stop - i]
+            x, y = self.dense(part), self.Y[part, : len(scale) - p]
             if plain:
-                np.subtract(self.dense(part), shift[:p], out=z[:, :p])
+                np.subtract(x, shift[:p], out=z[:, :p])
+                y = y - shift[p:]
             else:
-                np.multiply(self.dense(part), scale[:p], out=z[:, :p])
+                np.multiply(x, scale[:p], out=z[:, :p])
                 z[:, :p] -= shift[:p]
+                y = y * scale[p:] - shift[p:]
             z[:, p] = 1.0
-            y = self.Y[part] * scale[p:] - shift[p:] if len(scale) > p else self.Y[part, :0]
             if len(self.omega):
                 root = np.sqrt(self.omega[part, None])
                 z *= root
                 y *= root
             yield part, z, y
 
-    def first_mean(self, scale: Array, rows: int) -> Array:
+    def first_mean(self, scale: Array) -> Array:
         """About where the rows are: the mean of the first ones, exact for constant columns.
 
         Of a row that outweighs all others that row: of weight 1e60 it leaves no digit of the
         others' squares unless it is zero itself.
         """
-        some = slice(rows)
+        some = slice(FIRST_ROWS)
         if len(self.omega) and self.omega.max() > HEAVY * self.omega.sum():
             i = int(np.argmax(self.omega))
             some = slice(i, i + 1)
@@ -278,16 +277,27 @@ class Rows:
 
     def exponents(self) -> NDArray[np.int64]:
         """Powers of two of columns of X and Y whose squares may leave float64's range; else 0."""
-        small, values = 2.0**-SAFE_EXPONENT, self.X.data[:, None] if self.sparse else self.X
-        first = np.abs(np.hstack([self.dense(slice(HEAD)), self.Y[:HEAD]]))
-        with np.errstate(over="ignore", invalid="ignore"):  # einsum copies no strided rows
-            squares = sum(float(np.einsum("ij,ij->", a, a)) for a in (values, self.Y))
-        if not self.n or (squares < small**-2 and (first > small).any(axis=0).all()):
-            return np.zeros(first.shape[1], dtype=np.int64)
+        if not self.n:
+            return np.zeros(self.p + self.Y.shape[1], dtype=np.int64)
         low, high = extremes(self.X)
         top = np.append(np.maximum(-low, high), np.abs(self.Y).max(axis=0))
         e = np.where(np.isfinite(top), np.frexp(top)[1], 0).astype(np.int64)
         return np.where(np.abs(e) > SAFE_EXPONENT, np.maximum(e, -LARGEST_EXPONENT), 0)
+
+    def in_safe_units(self, sums: Callable[[NDArray[np.int64]], M]) -> M:
+        """sums(exponent) of columns divided by powers of two, which are zero unless sums of
+        columns as they are may leave float64's range."""
+        zeros = np.zeros(self.p + self.Y.shape[1], dtype=np.int64)
+        m = sums(zeros)
+        # No number is farther from the mean than the root of the sum of squares, and a column is
+        # tiny only if both are: unless weights are very large or small.
+        size = (np.abs(m.mean) + m.spread).reshape(-1, len(zeros)).max(axis=0)
+        most, least = 2.0**SAFE_EXPONENT, 2.0**-SAFE_EXPONENT
+        usual = not len(self.omega) or (self.omega.min() > least and self.omega.max() < most)
+        if usual and size.min(initial=1.0) > least and size.max(initial=0.0) < most:
+            return m
+        e = self.exponents()
+        return sums(e) if e.any() else m
 
     def products(self, scale: Array, mean: Array, V: Array) -> tuple[Array, int]:
         """(A V)'A V, A the rows about the mean, and how many numbers were added up, at most."""
@@ -303,43 +313,27 @@ class Rows:
         """Of targets `which`, at theta + low (p + 1, k), for columns times scale (p + k,)."""
         if not self.n:
             return Gradient(np.zeros_like(theta), np.zeros_like(theta), np.zeros(len(which)), 0)
-        most = max(MOST_SUMS // (2 * LANES * (self.p + 1)), 8)
-        parts = np.array_split(np.arange(len(which)), max(-(-len(which) // most), 1))
+        high, tail = np.ascontiguousarray(theta.T), np.ascontiguousarray(low.T)
+        scale_y, size = (
+            scale[self.p :][which],
+            min(max(BLOCK // (2 * LANES * (self.p + 1)), 4), MAX_GROUPS),
+        )
 
         def of_piece(i: int, j: int) -> Gradient:
-            sums = [self._gradient(i, j, scale, which[t], theta[:, t], low[:, t]) for t in parts]
-            g, g_low, squares = (np.concatenate(each, axis=-1) for each in zip(*sums, strict=True))
-            return Gradient(g, g_low, squares, (j - i) // LANES + LANES + 16)
+            g, squares = np.zeros((2, *high.shape)), np.zeros(len(which))
+            groups = min(size, -(-(j - i) // LANES))
+            columns = np.empty((groups, self.p + 1 + self.X_low.shape[1], LANES))
+            for start in range(i, j, groups * LANES):
+                part = slice(start, min(start + groups * LANES, j))
+                X = np.ascontiguousarray(self.dense(part), dtype=np.float64)
+                Y = np.ascontiguousarray((self.Y[part][:, which] * scale_y).T)
+                known = self.X_low[part], scale, Y, self.omega[part], high, tail
+                add_gradients(X, *known, columns, *g, squares)
+            # Tails of a block lose as many u^2 as its groups squared, blocks some u^2 each.
+            added = groups * groups // 4 + (j - i) // (groups * LANES) + LANES
+            return Gradient(g[0].T, g[1].T, squares, added)
 
         return reduce(add, over_pieces(of_piece, self.n, self.p + 1))
-
-    def _gradient(
-        self, start: int, stop: int, scale: Array, which: NDArray[Any], theta: Array, low: Array
-    ) -> tuple[Array, Array, Array]:
-        (q, k), p = theta.shape, self.p
-        rows = max(BLOCK // (2 * q) // LANES, 4) * LANES
-        rows = min(rows, -(-(stop - start) // LANES) * LANES)
-        columns, low_columns = np.zeros((q, rows)), np.zeros((q * bool(len(self.X_low)), rows))
-        Y, omega = np.zeros((k, rows)), np.ones(rows)
-        high, tail = np.ascontiguousarray(theta.T), np.ascontiguousarray(low.T)
-        lanes, squares = np.zeros((2, k, q, LANES)), np.zeros((k, LANES))
-        for i in range(start, stop, rows):
-            part = slice(i, min(i + rows, stop))
-            m = part.stop - i
-            np.multiply(self.dense(part).T, scale[:p, None], out=columns[:-1, :m])
-            columns[-1, :m] = 1.0
-            np.multiply(self.Y[part][:, which].T, scale[p:][which, None], out=Y[:, :m])
-            if len(low_columns):
-                np.multiply(self.X_low[part].T, scale[:p, None], out=low_columns[:-1, :m])
-            if len(self.omega):
-                omega[:m] = self.omega[part]
-            # Rows of zeros add nothing.
-            columns[:, m:], Y[:, m:], low_columns[:, m:] = 0.0, 0.0, 0.0
-            double_double.gradients(columns, low_columns, Y, omega, high, tail, *lanes, squares)
-        sums = np.zeros((2, k, q))
-        double_double.add_lanes(*lanes, *sums)
-        # A sum over an axis in one piece would depend on the number of targets.
-        return sums[0].T, sums[1].T, squares.cumsum(axis=1)[:, -1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,10 +358,9 @@ class Gradient(Result):
 
 def two_sums(a: Array, b: Array) -> tuple[Array, Array]:
     """a + b = high + low exactly (Knuth 1969)."""
-    with np.errstate(all="ignore"):  # infinities are found in the answer
-        high = a + b
-        rest = high - a
-        return high, (a - (high - rest)) + (b - rest)
+    high = a + b
+    t = high - a
+    return high, (a - (high - t)) + (b - t)
 
 
 def add_exactly(high: Array, low: Array, more: Array) -> tuple[Array, Array]:
@@ -377,12 +370,25 @@ def add_exactly(high: Array, low: Array, more: Array) -> tuple[Array, Array]:
 
 
 def extremes(X: Any) -> tuple[Array, Array]:
-    """The least and the largest number of every column."""
+    """The least and the largest number of every column; CSR X has no duplicates."""
     if is_sparse(X):
-        low, high = (getattr(X.tocsc(), end)(axis=0).toarray().ravel() for end in ("min", "max"))
+        full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
+        low, high = np.where(full, np.inf, 0.0), np.where(full, -np.inf, 0.0)
+        np.minimum.at(low, X.indices, X.data)
+        np.maximum.at(high, X.indices, X.data)
     else:
-        parts = over_pieces(lambda i, j: (X[i:j].min(axis=0), X[i:j].max(axis=0)), *X.shape)
-        lows, highs = zip(*parts, strict=True)
+        p = X.shape[1]
+        # Rows of few numbers are compared several at a time: numpy's loop is as long as a row.
+        many = max(LONG_ROW // p, 1) if X.flags.c_contiguous and p else 1
+
+        def of(i: int, j: int) -> list[Array]:
+            k = i + (j - i) // many * many
+            long = X[i:k].reshape((k - i) // many, many * p)
+            each = (np.minimum, np.inf), (np.maximum, -np.inf)
+            ends = ((f, f.reduce(long, axis=0, initial=none)) for f, none in each)
+            return [f.reduce(np.vstack([a.reshape(many, p), X[k:j]]), axis=0) for f, a in ends]
+
+        lows, highs = zip(*over_pieces(of, *X.shape), strict=True)
         low, high = np.min(lows, axis=0), np.max(highs, axis=0)
     return low.astype(np.float64), high.astype(np.float64)
 

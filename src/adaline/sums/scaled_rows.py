@@ -33,41 +33,25 @@ T = TypeVar("T")
 NEAR = 4.0  # deviations; the mean of a column nearer to zero than this costs at most three bits
 MANY = 2000  # columns above which no p x p matrix is computed
 SAMPLE = 512  # rows that deviations are estimated from: units need only be about right
-FAR_EXPONENT = 300  # z is computed, not folded into the weights, for scales beyond 2^±300
+FAR_EXPONENT = 100  # z is computed, not folded into the weights, for scales beyond 2^±100
+LOST = UNDERFLOW * 4.0**FAR_EXPONENT  # what underflow can change in a product of x, once scaled
 NONE = np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
 class ScaledRows:
-    """Rows, targets, weights and offsets, and the units in which theta is measured.
+    """Rows, targets, weights and offsets, and the units in which theta is measured."""
 
-    Attributes
-    ----------
-    X : ndarray or CSR of shape (n, p)
-        Validated; z is computed from it block by block.
-    y : ndarray of shape (n,)
-        As the loss reads it: -1 and +1, class codes, counts.
-    omega, offset : ndarray of shape (n,) or (0,)
-        Sample weights divided by `unit`, and numbers added to theta'z.
-    scale, shift : ndarray of shape (p,)
-    top : ndarray of shape (p + 1,)
-        Bounds on |z_j|; 1 for the bias.
-    deviation : ndarray of shape (p,)
-        Standard deviations of z, roughly; zero for constant columns.
-    unit : float
-        A power of two.
-    """
-
-    X: Any
-    y: NDArray[Any]
-    omega: Array
-    offset: Array
+    X: Any  # validated, dense or CSR; z is computed from it block by block
+    y: NDArray[Any]  # as the loss reads it: -1 and +1, class codes, counts
+    omega: Array  # sample weights divided by `unit`, (n,) or (0,)
+    offset: Array  # added to theta'z, (n,) or (0,)
     intercept: bool
     scale: Array
     shift: Array
-    top: Array
-    deviation: Array
-    unit: float = 1.0
+    top: Array  # bounds on |z_j|, 1 for the bias, (p + 1,)
+    deviation: Array  # of z, roughly; zero for constant columns
+    unit: float = 1.0  # a power of two
 
     @classmethod
     def of(
@@ -86,7 +70,6 @@ class ScaledRows:
         return cls(X, y, omega / unit, offset, intercept, *units, unit)
 
     def in_unit(self, unit: float) -> ScaledRows:
-        """The same weights measured in another power of two."""
         return replace(self, omega=self.weights * (self.unit / unit), unit=unit)
 
     def with_rows(self, X: Any, y: NDArray[Any], omega: Array, offset: Array) -> ScaledRows:
@@ -101,30 +84,30 @@ class ScaledRows:
         return replace(self, X=X, y=y, omega=omega, offset=offset, top=top)
 
     def taking(self, k: slice | Array) -> ScaledRows:
-        """Only these rows, with the units of all."""
         omega, offset = (a[k] if len(a) else NONE for a in (self.omega, self.offset))
-        X = self.X[k] if is_sparse(self.X) else np.ascontiguousarray(self.X[k])
+        X = self.X[k] if self.sparse else np.ascontiguousarray(self.X[k])
         y = np.ascontiguousarray(self.y[k])
         return replace(self, X=X, y=y, omega=omega, offset=offset)
 
-    @property
+    @cached_property
     def n(self) -> int:
-        """Rows."""
         return int(self.X.shape[0])
 
-    @property
+    @cached_property
     def q(self) -> int:
-        """Columns, and the bias."""
         return len(self.top)
 
     @cached_property
+    def sparse(self) -> bool:
+        return is_sparse(self.X)
+
+    @cached_property
     def weight(self) -> float:
-        """Sum of the sample weights, in `unit`."""
         return float(self.omega.sum()) if len(self.omega) else float(self.n)
 
-    @property
+    @cached_property
     def weights(self) -> Array:
-        """A weight for each row."""
+        """(n,), of rows that have none, too."""
         return self.omega if len(self.omega) else np.ones(self.n)
 
     @property
@@ -136,13 +119,28 @@ class ScaledRows:
     def folded(self) -> bool:
         """Whether products use x itself, with scale and shift folded into the weights."""
         # Sparse rows stay sparse: where they are wide, digits lost to a far mean are only counted.
-        near = bool(np.all(np.abs(self.shift) <= NEAR)) or (is_sparse(self.X) and self.is_wide)
-        return near and bool(np.all(np.abs(np.frexp(self.scale)[1]) < FAR_EXPONENT))
+        near = bool(np.all(np.abs(self.shift) <= NEAR)) or (self.sparse and self.is_wide)
+        return (
+            self.table is None
+            and near
+            and bool(np.all(np.abs(np.frexp(self.scale)[1]) < FAR_EXPONENT))
+        )
+
+    @cached_property
+    def table(self) -> Array | None:
+        """(z, 1) of all rows, where they are one block: calls of numpy take most of the time."""
+        if self.sparse or self.n * self.q > BLOCK:
+            return None
+        return self._scaled(self.X, np.empty((self.n, self.q)))
 
     @cached_property
     def extent(self) -> Array:
         """Bounds on the terms that sums over z_j are made of, (p + 1,)."""
         return np.asarray(self.top + np.append(2.0 * np.abs(self.shift) * self.folded, 0.0))
+
+    @cached_property
+    def largest_offset(self) -> float:
+        return float(np.max(np.abs(self.offset), initial=0.0))
 
     @cached_property
     def lost(self) -> Array:
@@ -155,14 +153,15 @@ class ScaledRows:
 
         Arrays of more than BLOCK numbers cost more to allocate than to fill.
         """
-        rows = min(max(BLOCK // max(self.q, K), 1024), 4096)
-        return max(rows, min(2 * self.q, 4096)) if matrix else rows
+        return min(max(2 * BLOCK // max(self.q, K), 2 * self.q if matrix else 1024, 1024), 4096)
 
-    def depth(self, matrix: bool = False) -> float:
-        """Rounded additions behind a sum over all rows, at most."""
-        n, rows = self.n, min(self.block_rows(matrix), self.n)
+    @cached_property
+    def depths(self) -> tuple[float, float]:
+        """Rounded additions behind a sum over all rows, at most; behind one of matrices."""
+        n, rows = self.n, (min(self.block_rows(matrix), self.n) for matrix in (False, True))
+        vector, matrix = rows
         # 40: pieces of `over_pieces`, merged in order; blocks have 1024 rows at least.
-        return (n if is_sparse(self.X) and not matrix else rows) + n / 1024 + 40.0
+        return (n if self.sparse else vector) + n / 1024 + 40.0, matrix + n / 1024 + 40.0
 
     def over_blocks(
         self, work: Callable[[Iterator[tuple[slice, Any]]], T], matrix: bool, K: int = 1
@@ -170,27 +169,28 @@ class ScaledRows:
         """work(blocks) for pieces of the rows, in order, by threads; the bits do not depend on
         them.
 
-        A block is a slice of the rows and their (z, 1), or x where products are `folded`. With
-        matrix, it is always (z, 1), in dense rows. It may take the place of the block before. Of
-        each row K numbers are computed.
+        A block is a slice of the rows and their (z, 1), or x where products are `folded`; dense
+        with matrix. It may take the place of the block before. Of each row K numbers are computed.
         """
         with one_blas_thread(1):  # threads of BLAS would change the last digit
-            if is_sparse(self.X) and self.is_wide:  # sums too large to hold several of
+            if self.sparse and self.is_wide:  # sums too large to hold several of
                 return [work(self._blocks(0, self.n, matrix, K))]
             return over_pieces(lambda i, j: work(self._blocks(i, j, matrix, K)), self.n, self.q)
 
     def _blocks(self, start: int, stop: int, matrix: bool, K: int) -> Iterator[tuple[slice, Any]]:
-        folded = self.folded and not matrix
-        if is_sparse(self.X) and folded:
+        if self.table is not None:
+            yield slice(start, stop), self.table[start:stop]
+            return
+        if self.sparse and self.folded and not matrix:
             yield slice(start, stop), self.X if stop - start == self.n else self.X[start:stop]
             return
         rows, place = self.block_rows(matrix, K), np.empty((0, 0))
         for i in range(start, stop, rows):
             part = slice(i, min(i + rows, stop))
-            if folded:
-                yield part, np.ascontiguousarray(self.X[part], dtype=np.float64)
+            X = self.X[part].toarray() if self.sparse else self.X[part]
+            if self.folded:
+                yield part, np.ascontiguousarray(X, dtype=np.float64)
             else:
-                X = self.X[part].toarray() if is_sparse(self.X) else self.X[part]
                 place = place if len(place) else np.empty((len(X), self.q))
                 yield part, self._scaled(X, place[: len(X)])
 
@@ -211,8 +211,36 @@ class ScaledRows:
             G[:, :-1] = G[:, :-1] * self.scale - G[:, -1:] * self.shift
         return G
 
+    def matrix_of_blocks(self, H: Array) -> tuple[Array, Array]:
+        """Sums of c (z, 1)(z, 1)', from sums H of `gram_of` over blocks, and their `spread`.
+
+        Of sums of the terms c x_j x_k, each right to e times its size, E is the error:
+
+            |E_jk| <= e sqrt(spread_j spread_k)
+
+        by Cauchy-Schwarz: with h = sum c, the terms of H_jk are at most R_j R_k for
+        R_j = scale_j sqrt(sum c x_j^2) + |shift_j| sqrt(h), and R_j^2 <= spread_j.
+        """
+        squares = np.diagonal(H, axis1=-2, axis2=-1).reshape(-1, self.q)
+        if not self.folded:
+            return H, squares.ravel()
+        spread = 2.0 * squares
+        spread[:, :-1] *= self.scale**2
+        spread[:, :-1] += 2.0 * squares[:, -1:] * self.shift**2
+        for _ in range(2):  # rows, then columns
+            H = np.ascontiguousarray(np.swapaxes(H, -1, -2))
+            self.sums_of_blocks(H.reshape(-1, self.q))
+        # Of a constant column rounding would leave small numbers, as if it were independent.
+        if (none := self.top[:-1] <= 16 * UNIT * np.abs(self.shift)).any():
+            same = np.tile(np.append(none, False), H.shape[-1] // self.q)
+            H[..., same, :], H[..., :, same] = 0.0, 0.0
+        return H, spread.ravel()
+
+    def centred(self, Z: Array) -> Array:
+        """z of a block of dense rows."""
+        return Z * self.scale - self.shift if self.folded else Z[:, :-1]
+
     def original(self, theta: Array) -> tuple[Array, Array]:
-        """W (K, p) and b (K,) for the columns of X."""
         return theta[:, :-1] * self.scale, theta[:, -1] - theta[:, :-1] @ self.shift
 
     def theta(self, W: Array, b: Array) -> Array:
@@ -246,54 +274,54 @@ class ScaledRows:
         """Sum of c (z, 1)(z, 1)' for c >= 0 of every row, (p + 1, p + 1)."""
 
         def of(blocks: Iterator[tuple[slice, Any]]) -> Array:
-            return np.asarray(np.sum([gram_of(Z, np.sqrt(c[part])) for part, Z in blocks], axis=0))
+            return np.asarray(
+                np.sum([gram_of(Z, np.sqrt(c[part]), self.q) for part, Z in blocks], axis=0)
+            )
 
-        H = np.sum(self.over_blocks(of, True), axis=0)
+        H, _ = self.matrix_of_blocks(np.sum(self.over_blocks(of, True), axis=0))
         if not self.intercept:
             H[-1], H[:, -1], H[-1, -1] = 0.0, 0.0, 1.0
         return np.asarray(H)
 
     def squares(self, A: Array, root: Array = NONE) -> Array:
         """|A'(z, 1)|^2 of every row, times root^2 where given; (n,)."""
-        A = self._of_intercept(A)
+        W = self.weights_of_blocks(self._of_intercept(A).T)
 
         def of(blocks: Iterator[tuple[slice, Any]]) -> list[Array]:
-            V = (Z @ A for _, Z in blocks)
-            return [np.einsum("ij,ij->i", v, v) for v in V]
+            V = (values(Z, W) for _, Z in blocks)
+            return [np.einsum("ij,ij->j", v, v) for v in V]
 
         own = np.concatenate([v for piece in self.over_blocks(of, True) for v in piece])
         return own * root**2 if len(root) else own
 
     def value_error(self, theta: Array) -> float:
         """Bound on what rounding did to any value theta'z + offset."""
-        reach = float((np.abs(theta) @ self.extent).max())
-        reach += float(np.max(np.abs(self.offset), initial=0.0))
+        reach = float((np.abs(theta) @ self.extent).max()) + self.largest_offset
         return (self.q + 8) * UNIT * reach + self.q * UNDERFLOW
 
     def farthest_from(self, mean: Array, units: Array) -> float:
         """A bound on the largest |(z - mean) / sqrt(units)| of a row; mean and units are (p,)."""
         root = np.sqrt(units)
-        if is_sparse(self.X):  # |z - mean| <= |scale x| + |shift + mean|: no row is unpacked
-            entries = np.abs(self.X.data, dtype=np.float64) * (self.scale / root)[self.X.indices]
-            top = float(entries.max(initial=0.0))
-            entries /= top or 1.0  # squares stay in the range of float64
-            squares = np.add.reduceat(np.append(entries * entries, 0.0), self.X.indptr[:-1])
-            return 1.01 * (top * sqrt(squares.max()) + length((self.shift + mean) / root))
-
-        def of(blocks: Iterator[tuple[slice, Any]]) -> float:
-            D = ((Z[:, :-1] - mean) / root for _, Z in blocks)
-            return max(float(np.einsum("ij,ij->i", d, d).max()) for d in D)
-
-        return 1.01 * sqrt(max(self.over_blocks(of, True)))
+        if not self.sparse:
+            return 1.01 * length((self.top[:-1] + np.abs(mean)) / root)
+        # |z - mean| <= |scale x| + |shift + mean|: no row is unpacked
+        entries = np.abs(self.X.data, dtype=np.float64) * (self.scale / root)[self.X.indices]
+        top = float(entries.max(initial=0.0))
+        entries /= top or 1.0  # squares stay in the range of float64
+        squares = np.add.reduceat(np.append(entries * entries, 0.0), self.X.indptr[:-1])
+        return 1.01 * (top * sqrt(squares.max()) + length((self.shift + mean) / root))
 
 
 def values(Z: Any, W: Array) -> Array:
     """W (z, 1) of every row of a block, (K, m); W is that of `weights_of_blocks`."""
     if Z.shape[1] == W.shape[1]:
         return np.asarray(W @ Z.T)
-    if is_sparse(Z):
-        return np.ascontiguousarray((Z @ np.ascontiguousarray(W[:, :-1].T)).T) + W[:, -1:]
-    return np.asarray(W[:, :-1] @ Z.T) + W[:, -1:]
+    if isinstance(Z, np.ndarray):
+        V = np.asarray(W[:, :-1] @ Z.T)
+    else:
+        V = np.ascontiguousarray((Z @ np.ascontiguousarray(W[:, :-1].T)).T)
+    V += W[:, -1:]
+    return V
 
 
 def add_products(G: Array, R: Array, Z: Any) -> None:
@@ -301,13 +329,18 @@ def add_products(G: Array, R: Array, Z: Any) -> None:
     if Z.shape[1] == G.shape[1]:
         G += R @ Z
         return
-    G[:, :-1] += (Z.T @ np.ascontiguousarray(R.T)).T if is_sparse(Z) else R @ Z
+    dense = isinstance(Z, np.ndarray)
+    G[:, :-1] += R @ Z if dense else (Z.T @ np.ascontiguousarray(R.T)).T
     G[:, -1] += R.sum(axis=1)
 
 
-def gram_of(Z: Array, root: Array) -> Array:
+def gram_of(Z: Array, root: Array, q: int) -> Array:
     """Sum of root^2 (z, 1)(z, 1)' of a block; of root (K, m) that of all root_k z side by side."""
-    A = (np.atleast_2d(root).T[:, :, None] * Z[:, None, :]).reshape(len(Z), -1)
+    R = np.atleast_2d(root).T[:, :, None]
+    A = np.empty((*R.shape[:2], q))
+    np.multiply(R, Z[:, None, :], out=A[:, :, : Z.shape[1]])
+    A[:, :, Z.shape[1] :] = R
+    A = A.reshape(len(Z), -1)
     return np.asarray(A.T @ A)
 
 
@@ -321,7 +354,8 @@ def good_units(X: Any, intercept: bool) -> tuple[Array, Array, Array, Array]:
     (low, high), mean, few = extremes(X), np.zeros(p), X
     if not is_sparse(X):
         few = np.ascontiguousarray(X[:: -(-n // SAMPLE)], dtype=np.float64)
-        mean = few[0] + (few - few[0]).mean(axis=0)  # exact for a constant column
+        D = few - few[0]
+        mean = few[0] + D.mean(axis=0)  # exact for a constant column
     elif intercept:
         mean = np.bincount(X.indices, X.data, p) / n
     mean = np.clip(np.where(np.isfinite(mean), mean, 0.0), low, high) * intercept
@@ -333,13 +367,15 @@ def good_units(X: Any, intercept: bool) -> tuple[Array, Array, Array, Array]:
         squares = np.bincount(at, (X.data / safe[at] - away[at]) ** 2, p)
         squares = (squares + (n - np.bincount(at, minlength=p)) * away**2) / n
     else:
-        D = (few - mean) / safe
+        D -= mean - few[0]
+        D /= safe
         squares = np.einsum("ij,ij->j", D, D) / len(D)
     # The mean square of n numbers lies between their largest square over n and that square.
     size = np.clip(safe * np.sqrt(squares), largest / sqrt(2.0 * n), largest)
     exponent = np.clip(np.frexp(size)[1], -LARGEST_EXPONENT, LARGEST_EXPONENT)
     if not (size > 0).all():  # a column of zeros has the units, and so the penalty, of the others
-        exponent[~(size > 0)] = int(np.median(exponent[size > 0])) if (size > 0).any() else 0
+        others = np.sort(exponent[size > 0])
+        exponent[~(size > 0)] = others[len(others) // 2] if len(others) else 0
     scale = np.ldexp(1.0, -exponent)
     shift = mean * scale
     # 1.01: the mean was rounded, and so is this bound.

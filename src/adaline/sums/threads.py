@@ -98,7 +98,6 @@ def pool(count: int) -> ThreadPoolExecutor:
 
 
 def cores() -> int:
-    """Cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -144,7 +143,7 @@ class OneThread:
         self._own.depth = getattr(self._own, "depth", 0) + 1
         if self._own.depth == 1:
             with self._lock:
-                limits = current_limits()
+                limits = [(one, number) for one, number in current_limits() if number > 1]
                 if self._inside == 0:
                     self._limits = limits
                 self._inside += 1

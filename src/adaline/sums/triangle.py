@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,16 +65,13 @@ class Triangle(Result):
         q = t.p + k
         if t.n == 0 and weights is None:
             raise ValueError("X has no rows; a triangle needs at least one.")
-        refuse_beyond_memory(
-            16.0 * (q + 1) ** 2,
-            f"the triangle of {q} columns",
-            "Select or hash the columns first.",
-        )
+        cure = "Select or hash the columns first."
+        refuse_beyond_memory(16.0 * (q + 1) ** 2, f"the triangle of {q} columns", cure)
         check_finite(t.X)
         check_finite(t.Y, what="y")
         exponent = t.exponents()
         scale, rows = np.ldexp(1.0, -exponent), max(1024, 4 * q)
-        shift = t.first_mean(scale, rows)
+        shift = t.first_mean(scale)
         R = np.zeros((q + 1, q + 1))
         for _, z, Y in t.blocks(scale, shift, rows):
             R = triangle_of(np.vstack([R, np.column_stack([z[:, -1], z[:, :-1], Y])]))
@@ -128,21 +125,13 @@ class Triangle(Result):
         if not isinstance(other, Triangle):
             raise TypeError(f"a Triangle merges with a Triangle, not {type(other).__name__}.")
         if (self.p, self.targets) != (other.p, other.targets):
-            raise ValueError(
-                f"a triangle of {self.p} features and {self.targets} targets does not merge with "
-                f"one of {other.p} features and {other.targets} targets."
-            )
+            ours, theirs = (f"{t.p} features and {t.targets} targets" for t in (self, other))
+            raise ValueError(f"a triangle of {ours} does not merge with one of {theirs}.")
         exponent = np.maximum(self.exponent, other.exponent)
         a = self.in_units(exponent)
         b = other.in_units(exponent, a.shift)
-        return Triangle(
-            a.rows + b.rows,
-            a.weight + b.weight,
-            triangle_of(np.vstack([a.R, b.R])),
-            a.shift,
-            exponent,
-            a.targets,
-        )
+        R = triangle_of(np.vstack([a.R, b.R]))
+        return replace(a, rows=a.rows + b.rows, weight=a.weight + b.weight, R=R)
 
     def __sub__(self, other: object) -> Triangle:
         raise TypeError("a Triangle cannot forget without losing digits; use Moments to forget.")

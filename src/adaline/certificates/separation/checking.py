@@ -88,7 +88,6 @@ def orthogonal_weights(rows: SignedRows, support: Sequence[int]) -> list[list[li
 
 
 def used_columns(rows: SignedRows) -> Ints:
-    """Columns that are not zero everywhere."""
     features = np.flatnonzero(rows.top) + rows.intercept
     return np.concatenate([np.zeros(int(rows.intercept), dtype=np.int64), features])
 

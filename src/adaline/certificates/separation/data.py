@@ -24,21 +24,12 @@ SHOWN = 5  # pairs of equal rows that are named
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Rows that count, with codes 0..K-1 for their labels.
+    """Rows that count, with codes 0..K-1 for their labels."""
 
-    Attributes
-    ----------
-    X : ndarray (n, p) float64 or CSR, free of NaN and infinities
-    codes : ndarray (n,) of int64
-    labels : tuple of the K labels, sorted
-    numbers : ndarray (n,) of int64
-        Where the rows are in the user's data.
-    """
-
-    X: Any
+    X: Any  # (n, p) float64 or CSR, free of NaN and infinities
     codes: NDArray[np.int64]
-    labels: tuple[Label, ...]
-    numbers: NDArray[np.int64]
+    labels: tuple[Label, ...]  # of the K classes, sorted
+    numbers: NDArray[np.int64]  # where the rows are in the user's data
 
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any = None) -> Data:
@@ -68,7 +59,6 @@ class Data:
         return cls(matrix, codes, tuple(names), numbers)
 
     def only(self, *labels: Label) -> Data:
-        """The rows with these labels."""
         wanted = [self.labels.index(label) for label in sorted(labels, key=self.labels.index)]
         rows = np.flatnonzero(np.isin(self.codes, wanted))
         codes = np.searchsorted(wanted, self.codes[rows]).astype(np.int64)
@@ -115,7 +105,6 @@ class Data:
         return [i if ok else None for i, ok in zip(at.tolist(), inside.tolist(), strict=True)]
 
     def are_equal(self, i: int, j: int) -> bool:
-        """Whether two of these rows are equal and have different labels."""
         if self.codes[i] == self.codes[j]:
             return False
         difference = self.X[[i]] != self.X[[j]]

@@ -49,12 +49,10 @@ class SignedRows:
         return i, s if s < self.codes[i] else s + 1
 
     def row_of(self, sample: int, other: int) -> int:
-        """The number of a pair."""
         return int(sample * (self.K - 1) + other - (other > self.codes[sample]))
 
     @cached_property
     def sign(self) -> Array:
-        """t of two classes, (n,)."""
         return np.where(self.codes == 1, 1.0, -1.0)
 
     @cached_property
@@ -159,7 +157,6 @@ class SignedRows:
 
     @cached_property
     def top(self) -> Array:
-        """Largest size of the entries of each column."""
         low, high = self.extremes
         return np.asarray(np.maximum(high, -low))
 

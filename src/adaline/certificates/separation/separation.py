@@ -1,22 +1,32 @@
 """Whether a hyperplane separates classes, with a proof that anyone can check in integers.
 
-Made by procedures/separability; whoever made it, `check` trusts nothing but the data.
+Made by procedures/separability; whoever made it, `check` trusts nothing but the data, and JSON is
+read back with suspicion: validated, and nothing is run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from adaline.certificates.separation import checking, json_text
+from adaline.certificates.separation import checking
 from adaline.certificates.separation.checking import Checked
 from adaline.certificates.separation.data import Data, Label
 from adaline.certificates.separation.rows import over_root
 from adaline.parameters import ParameterError, shown
 from adaline.results import Array, Result
+
+FORMAT = "adaline separability proof"
+VERSION = 1
+LONGEST = 2**28  # characters of a proof: 256 MB
+LONGEST_NUMBER = 200_000  # hexadecimal digits
+LARGEST_COUNT = 2**31  # of rows and columns
 
 SHOWN = 6  # rows and columns that are listed in a sentence
 
@@ -88,7 +98,6 @@ class Separability(Result):
         return self._floats()[1] if self.weights else None
 
     def _floats(self) -> tuple[Array, Any]:
-        """(coef, intercept)."""
         s = int(self.fit_intercept)
         square = max(sum(a * a for a in w[s:]) for w in self.weights) or 1  # forged: all zero
         W = np.array([[over_root(a, square) for a in w] for w in self.weights])
@@ -146,15 +155,13 @@ class Separability(Result):
 
     @property
     def boundary(self) -> str:
-        """What would separate these classes."""
         return "hyperplane" if len(self.labels) == 2 else "linear machine"
 
     def _explain_weights(self, names: Sequence[str]) -> str:
         margin = f"the closest at distance {self.margin:.6g}"
         if len(self.labels) == 2:
             formula = self._write_formula(names)
-            rows = f"all {self.n_rows} rows on their right side"
-            return f"the hyperplane {formula} = 0 has {rows}, {margin}."
+            return f"the hyperplane {formula} = 0 separates all {self.n_rows} rows, {margin}."
         return (
             f"a linear machine gives each of the {self.n_rows} rows to its own one of "
             f"{len(self.labels)} classes, {margin} from where another would win."
@@ -172,7 +179,7 @@ class Separability(Result):
         return text[1:] if text[0] == "+" else text
 
     def _explain_multipliers(self) -> str:
-        """What prevents a hyperplane from having every row on its right side."""
+        """Why no hyperplane separates the rows."""
         rows, multipliers = self.rows, self.multipliers
         twins = [pair for pair in self.duplicates if {i for i, _ in rows} == set(pair)]
         if self.duplicates and (twins or len(self.labels) == 2):
@@ -182,9 +189,8 @@ class Separability(Result):
             if len(rows) == 2 and twins:
                 return f"{first}."
             return f"{first}; and {write_sum(rows, multipliers)}."
-        side = "its right side" if len(self.labels) == 2 else "their right sides"
-        them = "it" if len(rows) == 1 else "them all"
-        return f"{write_sum(rows, multipliers)}, so no {self.boundary} can have {them} on {side}."
+        separates = "has it on either side" if len(rows) == 1 else "separates them"
+        return f"{write_sum(rows, multipliers)}, so no {self.boundary} {separates}."
 
     def check(self, X: Any, y: Any, sample_weight: Any = None) -> Checked:
         """Verify the proof on data, in integers, without trusting whoever made it.
@@ -208,12 +214,13 @@ class Separability(Result):
 
     def to_json(self) -> str:
         """The proof as JSON, whole numbers as strings, to be sent and checked elsewhere."""
-        return json_text.write(self)
+        fields = {"format": FORMAT, "version": VERSION, **to_fields(self)}
+        return json.dumps(fields, indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> Separability:
         """The proof that `to_json` wrote, still to be checked; ValueError for any other text."""
-        return cls(**json_text.read(text, cls))
+        return cls(**read_json(text))
 
 
 def write_sum(rows: Sequence[tuple[int, object]], multipliers: Sequence[int]) -> str:
@@ -233,3 +240,108 @@ def write_sum(rows: Sequence[tuple[int, object]], multipliers: Sequence[int]) ->
         f"rows {listed}, each times its label's sign and the positive weights "
         f"{about}{', '.join(weights)}, sum to zero"
     )
+
+
+def to_fields(proof: Separability) -> dict[str, Any]:
+    fields = {name: getattr(proof, name) for name in FIELDS}
+    return fields | {
+        "weights": [[hex(a) for a in w] for w in proof.weights],
+        "multipliers": [hex(a) for a in proof.multipliers],
+        "margin": None if proof.margin is None else proof.margin.hex(),
+        "pairwise": [[*pair, to_fields(part)] for pair, part in proof.pairwise.items()],
+    }
+
+
+def read_json(text: str) -> dict[str, Any]:
+    """Validated fields of a proof."""
+    if not isinstance(text, str) or len(text) > LONGEST:
+        raise ValueError(f"a proof is a text of at most {LONGEST} characters.")
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"this is no JSON: {error}") from None
+    if not isinstance(fields, dict) or fields.pop("format", None) != FORMAT:
+        raise ValueError(f"this is not a JSON object of the format {FORMAT!r}.")
+    if fields.pop("version", None) != VERSION:
+        raise ValueError(f"this proof has another version than {VERSION}.")
+    return validate(fields)
+
+
+def validate(fields: Any, is_part: bool = False) -> dict[str, Any]:
+    """Every field as `Separability` takes it; what the sentences speak of has to be there."""
+    require(isinstance(fields, dict) and set(fields) == set(FIELDS), "the fields are not those")
+    result = {name: read(fields[name], kind, name) for name, kind in FIELDS.items()}
+    require(not is_part or not result["pairwise"], "parts have parts")
+    parts = {(a, b): Separability(**validate(part, True)) for a, b, part in result["pairwise"]}
+    weights, multipliers = result["weights"], result["multipliers"]
+    require(len(result["rows"]) == len(multipliers), "rows and multipliers do not match")
+    require(all(m > 0 for m in multipliers), "a multiplier is not positive")
+    shape = [result["n_features"] + result["fit_intercept"]] * (len(result["labels"]) - 1)
+    require(not weights or [len(w) for w in weights] == shape, "weights are not one a column")
+    if result["verdict"] == "separable":
+        require(weights and result["margin"] is not None, "weights or the margin are missing")
+    elif result["verdict"] != "undecided":
+        require(multipliers, "multipliers are missing")
+    return result | {"pairwise": parts}
+
+
+def require(condition: Any, complaint: str) -> None:
+    if not condition:
+        raise ValueError(f"this is not a proof of separability: {complaint}.")
+
+
+def read(value: Any, kind: Any, name: str) -> Any:
+    """The value as a list of one kind, as a row of kinds, or as what a function makes of it."""
+    if isinstance(kind, list | tuple):
+        kinds = kind * len(value) if isinstance(kind, list) and isinstance(value, list) else kind
+        require(isinstance(value, list) and len(kinds) == len(value), f"{name} is not whole")
+        return tuple(read(v, k, name) for v, k in zip(value, kinds, strict=True))
+    try:
+        result, known = kind(value), value is None and kind is as_margin
+    except (TypeError, ValueError, OverflowError):
+        result, known = None, False
+    require(known or result is not None, f"{name} is not valid")
+    return result
+
+
+def as_text(pattern: str, longest: int) -> Callable[[Any], str | None]:
+    return lambda a: a if len(a) <= longest and re.fullmatch(pattern, a, re.DOTALL) else None
+
+
+def as_label(a: Any) -> Any:
+    return a if isinstance(a, str) or (isinstance(a, int | float) and math.isfinite(a)) else None
+
+
+def as_count(a: Any) -> int | None:
+    return a if type(a) is int and 0 <= a < LARGEST_COUNT else None
+
+
+def as_flag(a: Any) -> bool | None:
+    return a if isinstance(a, bool) else None
+
+
+def as_integer(a: Any) -> int:
+    return int(as_text(r"-?0x[0-9a-f]+", LONGEST_NUMBER)(a) or "", 16)
+
+
+def as_margin(a: Any) -> float | None:
+    return None if a is None else float.fromhex(as_text(".*", 40)(a) or "")
+
+
+FIELDS: dict[str, Any] = {
+    "verdict": as_text("|".join(get_args(Verdict)), 20),
+    "labels": [as_label],
+    "n_rows": as_count,
+    "n_features": as_count,
+    "fit_intercept": as_flag,
+    "fingerprint": as_text("[0-9a-f]{64}", 64),
+    "weights": [[as_integer]],
+    "rows": [(as_count, as_label)],
+    "multipliers": [as_integer],
+    "margin": as_margin,
+    "margin_is_maximum": as_flag,
+    "duplicates": [(as_count, as_count)],
+    "sentence": as_text(".*", 10_000),
+    "is_part": as_flag,
+    "pairwise": [(as_label, as_label, dict)],
+}

@@ -2,59 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.data.columns.facts import FactsOf, Numbers
-from adaline.data.columns.formula import Part, expand_terms, made_columns, parse_formula
+from adaline.data.columns.formula import Part, expand_terms, made_columns
 from adaline.data.columns.inputs import (
     ByName,
     Input,
     count_unknown,
     encode_column,
-    is_plain,
     missing_in,
-    pairs,
-    parsed_fields,
-    plain_fields,
     read_column,
-    side_by_side,
-    take_matrix,
-    texts,
 )
 from adaline.data.columns.options import MISSING, UNKNOWN, ColumnOptions, Missing, Unknown
-from adaline.data.columns.study import Study, study
 from adaline.data.reading.blocks import blocks
-from adaline.data.reading.checks import check_choice, check_text, check_truth, wrong_type
 from adaline.data.reading.notations import candidates, is_gap, read
 from adaline.data.reading.source import Block, Column, Derived, Kind, Source
 from adaline.errors import DataError, DateColumn
-from adaline.parameters import NONE, Expected, check, is_sparse, words
+from adaline.parameters import is_sparse, text, words, wrong_type
 from adaline.results import Array, Result
 
 LEAST_TEXTS = 3  # different texts in a column of nothing else: then it holds no numbers
-
-
-def _tuple_of(is_part: Callable[[Any], bool], expected: str) -> Expected:
-    return Expected(expected, lambda value: isinstance(value, tuple) and all(map(is_part, value)))
-
-
-_EXPECTED = {
-    "inputs": _tuple_of(lambda v: isinstance(v, Input), "a tuple of Input, from Encoding.learn"),
-    "missing": words(*MISSING),
-    "unknown": words(*UNKNOWN),
-    "left_out": _tuple_of(
-        lambda v: isinstance(v, tuple) and list(map(type, v)) == [str, str],
-        "a tuple of pairs (column, why)",
-    ),
-    "na": _tuple_of(lambda v: isinstance(v, str), "a tuple of texts"),
-    "target": NONE | Expected("an Input", lambda value: isinstance(value, Input)),
-    "terms": _tuple_of(lambda v: isinstance(v, str), "a tuple of texts, from Encoding.learn"),
-}
+# What plain data of an encoding always have; other fields only where they are not empty.
+ALWAYS = {"inputs", "missing", "unknown", "name", "levels", "mean"}
 
 
 @dataclass(frozen=True)
@@ -116,7 +92,8 @@ class Encoding(Result):
     terms: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check(_EXPECTED, self)
+        words(*MISSING)("missing", self.missing)
+        words(*UNKNOWN)("unknown", self.unknown)
         if self.terms:
             made_columns(self.inputs, self.terms)  # refuses terms of other columns
 
@@ -147,24 +124,11 @@ class Encoding(Result):
             Fields of `ColumnOptions`: columns, missing, unknown, most_levels, rare, read, na, use,
             ignore, formula, exact_levels, jobs.
         """
+        from adaline.data.columns.look import study
+
         learned = study(blocks(source), ColumnOptions.of(options, target, given))
         learned.warn()
-        return cls.of(learned)
-
-    @classmethod
-    def of(cls, learned: Study) -> Encoding:
-        """The encoding that a study of all columns leads to."""
-        options = learned.options
-        marks = learned.left_out, tuple(options.na), learned.target
-        encoding = cls(learned.inputs, options.missing, options.unknown, *marks)
-        return encoding if options.formula is None else encoding.with_formula(options.formula)
-
-    def with_formula(self, formula: str) -> Encoding:
-        """The terms of a formula; inputs that no term has are left out."""
-        check_text("formula", formula, "such as 'rent ~ log(size) + rooms:garden'")
-        parsed = parse_formula(formula, tuple(entry.name for entry in self.inputs))
-        inputs = tuple(entry for entry in self.inputs if entry.name in parsed.columns)
-        return replace(self, inputs=inputs, terms=tuple(parsed.terms))  # which refuses others
+        return learned.encoding
 
     def with_target(self, name: str) -> Encoding:
         """The same with a target of plain numbers, which is read as such in every file."""
@@ -207,19 +171,25 @@ class Encoding(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; `from_dict` takes it back."""
-        return plain_fields(self, "inputs", "missing", "unknown")
+        return asdict(self, dict_factory=lambda pairs: {k: v for k, v in pairs if v or k in ALWAYS})
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Encoding:
         """The encoding that `to_dict` described; anything else is refused."""
+        from adaline.data.storing.schema import Shapes
+
         if not isinstance(plain, Mapping):
             raise wrong_type("plain", plain, "a mapping, as Encoding.to_dict gives")
         try:
-            return cls(**parsed_fields(plain, _CONVERTERS, "inputs", "missing", "unknown"))
-        except DataError:
-            raise
-        except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
-            raise DataError(f"this describes no encoding: {error!r}.") from None
+            fields = as_tuples(dict(plain))
+            fields["inputs"] = tuple(Input(**entry) for entry in fields["inputs"])
+            if "target" in fields:
+                fields["target"] = Input(**fields["target"])
+            encoding = cls(**fields)
+            Shapes().check(encoding, "Encoding", "encoding")
+        except (LookupError, TypeError, ValueError) as error:
+            raise DataError(f"this describes no encoding: {error}") from None
+        return encoding
 
     def prepare(self, source: Any, *, as_written: bool = False) -> Source:
         """The source with its columns read as this encoding reads them, the target too.
@@ -229,19 +199,23 @@ class Encoding(Result):
         the notation of this encoding; a value that it does not fit is refused. `as_written` leaves
         other columns as they are written in the file: `encode` takes those blocks, too.
         """
-        check_truth("as_written", as_written)
         rows: Source = blocks(source)
         if self.target is not None and self.target.levels is not None:
             rows = rows.with_labels(self.target.name)
-        names = set(rows.names)
-        entries = [entry for entry in self._entries() if entry.name in names]
-        text = [e.name for e in entries if e.levels is not None or not rows.fits(e.reading)]
-        marks = (mark for entry in self._entries() for mark in entry.marks)
+        kinds, every = dict(zip(rows.names, rows.kinds, strict=True)), [*self.inputs]
+        every += [] if self.target is None else [self.target]
+        text = [e.name for e in every if e.levels is not None or not rows.fits(e.reading)]
+        marks = (mark for entry in every for mark in entry.marks)
+        text = [name for name in text if name in kinds]
         rows = rows.reread(text, tuple(dict.fromkeys((*self.na, *marks))))
         if as_written:
             return rows
         kinds = dict(zip(rows.names, rows.kinds, strict=True))
-        other = [e for e in entries if self.na or e.spellings or kinds[e.name] != _kind(e)]
+        other = [
+            e
+            for e in every
+            if e.name in kinds and (self.na or e.spellings or kinds[e.name] != _kind(e))
+        ]
         return ReadColumns(rows, other, self.na) if other else rows
 
     def forgiving(self, source: Any) -> tuple[Encoding, dict[str, tuple[str, ...]]]:
@@ -254,43 +228,39 @@ class Encoding(Result):
         source = blocks(source)
         if self.missing not in ("auto", "mean") or self.unknown != "zeros" or not source.again:
             return self, {}
-        try:
-            self.prepare(source).head()
+        numbers = [e for e in self.inputs if e.levels is None and e.name in source.names]
+        written = self.prepare(source, as_written=True)
+        with suppress(DataError):
+            ReadColumns(written, numbers, self.na).head()
             return self, {}
-        except DataError:
-            names = set(source.names)
-            numbers = [e for e in self.inputs if e.levels is None and e.name in names]
-            written = self.prepare(source, as_written=True)
-            head = written.reread([e.name for e in numbers], self.na).head()
-        odd, columns = dict[str, tuple[str, ...]](), ByName(head)
+        columns = ByName(written.reread([e.name for e in numbers], self.na).head())
+        odd = dict[str, tuple[str, ...]]()
         for entry in numbers:
             na, column = (*self.na, *entry.marks), columns[entry.name]
-            levels = column.levels if column.kind == "text" else ()
-            strange = read(levels, entry.reading or "number", na, len(levels)).strange
-            count = sum(not is_gap(level, na) for level in levels)
+            strange = read(column.levels, entry.reading or "number", na, len(column.levels)).strange
+            count = sum(not is_gap(level, na) for level in column.levels)
             few = len(strange) < count or count < LEAST_TEXTS
             # What another notation reads is no gap.
             if strange and few and not any(candidates([text], forced=True) for text in strange):
                 odd[entry.name] = strange
-        marks = {name: tuple(text.strip() for text in texts) for name, texts in odd.items()}
-        inputs = (replace(e, marks=(*e.marks, *marks.get(e.name, ()))) for e in self.inputs)
+        inputs = (
+            replace(e, marks=(*e.marks, *(text.strip() for text in odd.get(e.name, ()))))
+            for e in self.inputs
+        )
         return replace(self, inputs=tuple(inputs)), odd
-
-    def _entries(self) -> list[Input]:
-        return [*self.inputs, *([self.target] if self.target is not None else [])]
 
     def kept(self, block: Block, target: str | None = None) -> NDArray[np.bool_] | None:
         """Which rows to keep; None if all are kept.
 
         missing="drop" leaves out rows with any gap, "auto" those without a target.
         """
-        _require_block(block)
         if target is not None:
-            check_text("target", target, "the name of a column")
+            text("the name of a column")("target", target)
+        columns = _by_name(block)
         if self.missing not in ("drop", "auto"):
             return None
-        columns, gaps = ByName(block), []
         entries = list(self.inputs) if self.missing == "drop" else []
+        gaps = []
         if self.target is not None and self.target.name == target:
             entries.append(self.target)
         elif target is not None:
@@ -301,78 +271,56 @@ class Encoding(Result):
 
     def unknown_in(self, block: Block) -> dict[str, int]:
         """How many values of each column of text are no level that was learned."""
-        _require_block(block)
-        columns = ByName(block)
+        columns = _by_name(block)
         text = [entry for entry in self.inputs if entry.levels is not None]
         counts = {e.name: count_unknown(e, self._column(e, columns)) for e in text}
         return {name: count for name, count in counts.items() if count}
 
-    def encode(
-        self,
-        block: Block,
-        keep: NDArray[np.bool_] | None = None,
-        order: Literal["C", "F"] = "C",
-    ) -> Any:
+    def encode(self, block: Block, keep: NDArray[np.bool_] | None = None) -> Any:
         """Rows of numbers (n, p): float64, or CSR if the block is.
 
         Parameters
         ----------
         block : Block
         keep : ndarray of bool, optional
-            Rows to encode, from `kept`, which is options where none are given.
-        order : {"C", "F"}
-            Whether rows or columns are to lie together in memory.
+            Rows to encode, from `kept`, which is asked where none are given.
         """
-        check_choice("order", order, ("C", "F"))
-        keep = self.kept(block) if keep is None else _require_mask(keep, block.rows)
+        if keep is None:
+            keep = self.kept(block)
+        elif not (isinstance(keep, np.ndarray) and keep.dtype == bool and len(keep) == block.rows):
+            raise wrong_type("keep", keep, f"an array of {block.rows} booleans")
         block = block if keep is None else block.kept(keep)
-        plain = not self.na and not self.terms and all(map(is_plain, self.inputs))
-        X = (
-            take_matrix(block, [e.name for e in self.inputs])
-            if plain and block.matrix is not None
-            else None
-        )
-        if X is not None:
-            return X
-        by_name, encoded = ByName(block), list[Array]()
+        columns, encoded = _by_name(block), list[Array]()
+        if not self.na and not self.terms and all(entry.is_plain for entry in self.inputs):
+            X = columns.take_matrix([entry.name for entry in self.inputs])
+            if X is not None:
+                return X
         for entry in self.inputs:
             if is_sparse(block.matrix):  # stays sparse: NaN is refused
                 entry = replace(entry, mean=None)
-            column = self._column(entry, by_name)
-            encoded += encode_column(entry, column, block, self.unknown)
+            encoded += encode_column(entry, self._column(entry, columns), block, self.unknown)
         if self.terms:
             encoded = expand_terms(self.inputs, self.terms, encoded, block)
-        return side_by_side(encoded, block.rows, order)
+        return np.column_stack([np.empty((block.rows, 0)), *encoded])
 
     def _column(self, entry: Input, columns: ByName) -> Column:
-        """The column of an input, read as the input says."""
         return read_column(entry, columns[entry.name], columns.block, self.na)
 
 
-_CONVERTERS: dict[str, Any] = {
-    "inputs": lambda values: tuple(map(Input.from_dict, values)),
-    "missing": lambda value: value,
-    "unknown": lambda value: value,
-    "left_out": pairs,
-    "na": texts,
-    "target": Input.from_dict,
-    "terms": texts,
-}
+def as_tuples(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: as_tuples(part) for key, part in value.items()}
+    return tuple(map(as_tuples, value)) if isinstance(value, list | tuple) else value
 
 
 def _kind(entry: Input) -> Kind:
     return "number" if entry.levels is None else "text"
 
 
-def _require_block(block: Any) -> None:
+def _by_name(block: Any) -> ByName:
     if not isinstance(block, Block):
         raise wrong_type("block", block, "a Block, such as blocks(source) gives")
-
-
-def _require_mask(keep: Any, rows: int) -> NDArray[np.bool_]:
-    if not (isinstance(keep, np.ndarray) and keep.dtype == bool and keep.shape == (rows,)):
-        raise wrong_type("keep", keep, f"an array of {rows} booleans")
-    return np.asarray(keep)
+    return ByName(block)
 
 
 class ReadColumns(Derived):
@@ -385,7 +333,6 @@ class ReadColumns(Derived):
         self.kinds = tuple((kinds | {e.name: _kind(e) for e in entries}).values())
 
     def of(self, block: Block) -> Block:
-        """A block with its columns read as the inputs say."""
         columns = ByName(block)
         read = {e.name: read_column(e, columns[e.name], block, self.na) for e in self.entries}
         every = (read[name] if name in read else columns[name] for name in block.names)
@@ -393,5 +340,4 @@ class ReadColumns(Derived):
 
     @property
     def fingerprint(self) -> str:
-        """Of the source and of how it is read."""
-        return f"{self.source.fingerprint} {[e.to_dict() for e in self.entries]} {self.na}"
+        return f"{self.source.fingerprint} {self.entries} {self.na}"

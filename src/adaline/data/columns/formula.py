@@ -8,16 +8,16 @@
 
 An `Encoding` keeps its terms as text in one canonical spelling, such as "log(size)", so that they
 are plain data. A term is a product of factors; a factor of text stands for all its indicators.
-Python's own parser reads the text (`:` as @, `^` as **, names as _0, _1, ...); nothing is executed.
+Python's own parser reads the text (`:` as @, `^` as **, names as _0_, _1_, ...); nothing is run.
 """
 
 from __future__ import annotations
 
 import ast
-import itertools
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 
@@ -28,9 +28,12 @@ from adaline.results import Array
 
 POWERS = range(1, 10)  # x^10 overflows for most columns
 MOST_TERMS = 500  # a product of sums grows quickly
-_TOKEN = re.compile(r"\s*(?:`([^`]*)`|([^\W\d][\w.]*)|(\d{1,2}(?![\w.]))|([-+:*^(),.~]))")
-_PLAIN_NAME = re.compile(r"[^\W\d][\w.]*")
-_FUNCTIONS = ("log", "sqrt", "poly")
+TOKEN = re.compile(
+    r"`(?P<quoted>[^`]*)`|(?P<function>log|sqrt|poly)(?=\s*\()|(?P<name>[^\W\d][\w.]*)"
+    r"|\d{1,2}(?![\w.])|[-+*,()]|(?P<sign>[:^.])|\s+"
+)
+SIGNS = {":": "@", "^": "**", ".": "ALL"}
+PLAIN_NAME = re.compile(r"[^\W\d][\w.]*")
 
 
 @dataclass(frozen=True)
@@ -42,13 +45,12 @@ class Factor:
     power: int = 1
 
     def __str__(self) -> str:
-        name = self.column if _PLAIN_NAME.fullmatch(self.column) else f"`{self.column}`"
+        name = self.column if PLAIN_NAME.fullmatch(self.column) else f"`{self.column}`"
         if self.function:
             return f"{self.function}({name})"
         return name if self.power == 1 else f"{name}^{self.power}"
 
     def of(self, values: Array) -> Array:
-        """log x, sqrt x or x^power."""
         if self.function:
             return np.asarray(np.log(values) if self.function == "log" else np.sqrt(values))
         return np.asarray(np.prod([values] * self.power, axis=0))  # as exports multiply
@@ -69,7 +71,6 @@ class Formula:
 
     @property
     def columns(self) -> list[str]:
-        """The columns that terms name."""
         return list(dict.fromkeys(f.column for term in self.terms.values() for f in term))
 
 
@@ -82,68 +83,52 @@ def parse_formula(text: str, columns: tuple[str, ...] | None = None) -> Formula:
     >>> list(parse_formula(". + poly(age, 2) - `shoe size`", ("age", "shoe size")).terms)
     ['age', 'age^2']
     """
-    words: list[str] = []
     names: dict[str, str] = {}
-    at, end = 0, len(text.rstrip())
-    while at < end:
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise _syntax_error(text, at)
-        quoted, name, number, sign = match.groups()
-        if name in _FUNCTIONS and text[match.end() :].lstrip().startswith("("):
-            words.append(name)
-        elif sign == "(" and (not words or words[-1] not in _FUNCTIONS):
-            raise _syntax_error(text, at)  # sums have no brackets, and there are no other functions
-        elif quoted is not None or name is not None:
-            words.append(f"_{len(names)}")
-            names[words[-1]] = name if quoted is None else quoted
-        else:
-            words.append({":": "@", "^": "**", ".": "ALL"}.get(sign, number or sign))
-        at = match.end()
-    target = names[words.pop(0)] if words[1:2] == ["~"] and words[0] in names else None
+
+    def translate(match: re.Match[str]) -> str:
+        word, name = f"_{len(names)}_", match["name"] or match["quoted"]
+        if name is None:
+            return SIGNS.get(match[0], match[0])
+        names[word] = name
+        return word
+
+    left, _, right = text.rpartition("~")
+    if TOKEN.sub("", left + right):
+        raise syntax_error(text)
+    target, code = TOKEN.sub(translate, left).strip(), TOKEN.sub(translate, right).strip()
     terms: dict[str, Term] = {}
     try:
-        tree = ast.parse(" ".join(words[words[:1] == ["~"] :]), mode="eval").body
-        for plus, node in _summands(tree):
+        tree = ast.parse(code, mode="eval").body
+        for plus, node in summands(tree):
             every = isinstance(node, ast.Name) and node.id == "ALL"
-            for term in [(Factor(c),) for c in columns or ()] if every else _product(node, names):
+            for term in [(Factor(c),) for c in columns or ()] if every else factors(node, names):
                 spelling = ":".join(map(str, term))
                 if plus:
                     terms[spelling] = term
                 elif terms.pop(spelling, None) is None and columns is not None:
                     raise DataError(f"formula: - {spelling} removes a term that is not there.")
-    except DataError:
-        raise
-    except (SyntaxError, ValueError, LookupError, RecursionError, MemoryError):
-        raise _syntax_error(text, 0) from None
+        wanted = names[target] if target else None
+    except (SyntaxError, ValueError, LookupError, RecursionError, MemoryError) as error:
+        raise error if isinstance(error, DataError) else syntax_error(text) from None
     if len(terms) > MOST_TERMS or (columns is not None and not terms):
         raise DataError(f"formula: it has {len(terms)} terms; expected 1 to {MOST_TERMS}.")
-    return Formula(target, terms, "ALL" in words)
+    return Formula(wanted, terms, "ALL" in code)
 
 
-def parse_term(text: str) -> Term:
-    """A term from its spelling; raises DataError for anything else."""
-    terms = parse_formula(text, ()).terms
-    if list(terms) != [text]:
-        raise DataError(f"{text[:60]!r} is no term of a formula.")
-    return terms[text]
-
-
-def _summands(node: ast.expr) -> list[tuple[bool, ast.expr]]:
-    """The terms of a sum, and whether they are added."""
+def summands(node: ast.expr) -> list[tuple[bool, ast.expr]]:
     match node:
         case ast.BinOp(left, ast.Add() | ast.Sub() as sign, right):
-            return [*_summands(left), (isinstance(sign, ast.Add), right)]
+            return [*summands(left), (isinstance(sign, ast.Add), right)]
         case ast.UnaryOp(ast.USub(), first):
             return [(False, first)]
     return [(True, node)]
 
 
-def _product(node: ast.expr, names: dict[str, str]) -> tuple[Term, ...]:
+def factors(node: ast.expr, names: dict[str, str]) -> tuple[Term, ...]:
     match node:
         case ast.BinOp(left, ast.Mult() | ast.MatMult() as sign, right):
-            a, b = _product(left, names), _product(right, names)
-            both = tuple(x + y for x, y in itertools.product(a, b))
+            a, b = factors(left, names), factors(right, names)
+            both = tuple(x + y for x, y in product(a, b))
             return tuple(dict.fromkeys(a + b + both)) if isinstance(sign, ast.Mult) else both
         case ast.BinOp(ast.Name(name), ast.Pow(), ast.Constant(int(k))) if k in POWERS:
             return ((Factor(names[name], power=k),),)
@@ -151,16 +136,15 @@ def _product(node: ast.expr, names: dict[str, str]) -> tuple[Term, ...]:
             return tuple((Factor(names[name], power=j),) for j in range(1, k + 1))
         case ast.Call(ast.Name("log" | "sqrt" as function), [ast.Name(name)], []):
             return ((Factor(names[name], function),),)
-        case ast.Name(name) if name in names:
+        case ast.Name(name):
             return ((Factor(names[name]),),)
     raise ValueError("no product of columns")
 
 
-def _syntax_error(text: str, at: int) -> DataError:
-    near = f" at {text[at : at + 20]!r}" if at else ""
+def syntax_error(text: str) -> DataError:
     return DataError(
-        f"formula {text[:60]!r}:{near} expected +, -, :, *, ^, log, sqrt, poly (and a power from 1 "
-        "to 9) or a column. A name with other letters stands between backticks."
+        f"formula {text[:60]!r}: expected +, -, :, *, ^, log, sqrt, poly (and a power from 1 to 9) "
+        "or a column. A name with other letters stands between backticks."
     )
 
 
@@ -171,21 +155,22 @@ def made_columns(inputs: tuple[Input, ...], terms: tuple[str, ...]) -> tuple[Mad
     made: list[Made] = []
     whole: set[int] = set()  # inputs that are a term of their own, with all their columns
     for text in terms:
-        term = parse_term(text)
+        parsed = parse_formula(text, ()).terms
+        if list(parsed) != [text]:
+            raise DataError(f"{text[:60]!r} is no term of a formula.")
         choices = []
-        for factor in term:
+        for factor in parsed[text]:
             if factor.column not in place:
                 raise DataError(f"formula: there is no column {factor.column!r} for {text!r}.")
             j = place[factor.column]
-            plain = factor == Factor(factor.column)
-            if inputs[j].levels is not None and not plain:
+            plain, is_text = factor == Factor(factor.column), inputs[j].levels is not None
+            if is_text and not plain:
                 raise DataError(f"formula: {factor} needs numbers, and {factor.column!r} is text.")
-            alone = plain and len(term) == 1
+            alone = plain and len(parsed[text]) == 1
             whole |= {j} if alone else set()
-            every = alone or inputs[j].levels is not None
-            names = inputs[j].names if every else [str(factor)]
+            names = inputs[j].names if alone or is_text else [str(factor)]
             choices.append([(name, (j, k, factor)) for k, name in enumerate(names)])
-        for chosen in itertools.product(*choices):
+        for chosen in product(*choices):
             parts = tuple(part for _, part in chosen)
             made.append((":".join(name for name, _ in chosen), text, parts))
     for j, entry in enumerate(inputs):
@@ -200,10 +185,9 @@ def expand_terms(
 ) -> list[Array]:
     """The columns that terms make of `columns`, those of the inputs one after the other."""
     starts = np.cumsum([0, *(len(entry.names) for entry in inputs)])
-
     expanded = []
     for name, _, parts in made_columns(inputs, terms):
-        product = np.ones(())
+        made = np.ones(())
         for j, k, factor in parts:
             x = np.asarray(columns[starts[j] + k], dtype=np.float64)
             bad = ~(x > 0) if factor.function == "log" else ~(x >= 0)
@@ -215,9 +199,9 @@ def expand_terms(
                     f"{x[i]:g} at {block.place(i)}; leave that row out, or choose another term."
                 )
             with np.errstate(over="ignore", invalid="ignore"):
-                product = product * factor.of(x)
-        if not np.isfinite(product).all():
-            at = block.place(int(np.argmin(np.isfinite(product))))
+                made = made * factor.of(x)
+        if not np.isfinite(made).all():
+            at = block.place(int(np.argmin(np.isfinite(made))))
             raise DataError(f"formula: {name} is too large for a number at {at}.")
-        expanded.append(product)
+        expanded.append(made)
     return expanded

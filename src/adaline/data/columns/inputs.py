@@ -5,30 +5,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import lru_cache
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from adaline.data.reading.column_readings import as_numbers, as_text
 from adaline.data.reading.dates import WEEKDAYS
-from adaline.data.reading.libsvm import FeatureNames
 from adaline.data.reading.notations import NATIVE, is_bare, words
-from adaline.data.reading.source import Block, Column, place_of
+from adaline.data.reading.source import Block, Column, as_numbers, as_text, place_of
 from adaline.errors import DataError
 from adaline.parameters import is_sparse
 from adaline.results import Array, Result
 
 MISSING_LEVEL, OTHER_LEVEL = "(missing)", "(other)"
-TILE_ROWS = 4096  # rows that are turned from columns to rows at a time: they stay in the cache
-FILLING: list[tuple[str, Any, str]] = [
-    ("missing", "drop", "leaves those rows out"),
-    ("missing", "mean", "fills in the mean"),
-]
 
 
 @dataclass(frozen=True)
@@ -70,8 +63,12 @@ class Input(Result):
 
     @property
     def is_date(self) -> bool:
-        """Whether the column holds dates."""
         return self.reading.partition(" ")[0] == "date"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a column of numbers as it is, but for its gaps."""
+        return self.levels is None and not (self.gaps or self.parts) and is_bare(self.reading)
 
     @property
     def names(self) -> list[str]:
@@ -81,76 +78,11 @@ class Input(Result):
         made = [self.name if p == "days" else f"{self.name} {p}" for p in self.parts or ("days",)]
         return [*made, f"{self.name} is missing"] if self.gaps else made
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; of the later fields only those that are not empty."""
-        return plain_fields(self, "name", "levels", "mean")
-
-    @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> Input:
-        """The input that `to_dict` described."""
-        return cls(**parsed_fields(plain, _CONVERTERS, "name", "levels", "mean"))
-
-
-def texts(values: Any) -> tuple[str, ...]:
-    """A tuple of texts, from a list of JSON."""
-    return tuple(map(str, values))
-
-
-def pairs(values: Any) -> tuple[tuple[str, str], ...]:
-    """A tuple of pairs of texts, from lists of JSON."""
-    return tuple((str(a), str(b)) for a, b in values)
-
-
-_CONVERTERS: dict[str, Callable[[Any], Any]] = {
-    "name": str,
-    "levels": lambda value: None if value is None else texts(value),
-    "mean": lambda value: None if value is None else float(value),
-    "reading": str,
-    "gaps": bool,
-    **dict.fromkeys(("merged", "parts", "marks"), texts),
-    "spellings": pairs,
-}
-
-
-def plain_fields(record: Any, *required: str) -> dict[str, Any]:
-    """The fields of a dataclass as lists, texts and numbers; empty ones only if required."""
-    values = {field.name: getattr(record, field.name) for field in fields(record)}
-    return {name: _plain(value) for name, value in values.items() if value or name in required}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    return value.to_dict() if isinstance(value, Input) else value
-
-
-def parsed_fields(
-    plain: Mapping[str, Any], converters: Mapping[str, Callable[[Any], Any]], *required: str
-) -> dict[str, Any]:
-    """Fields from what `plain_fields` gave; LookupError without those that are required."""
-    given = {name: plain[name] for name in (*required, *converters) if name in (*required, *plain)}
-    return {name: converters[name](value) for name, value in given.items()}
-
-
-def places_in(block: Block, wanted: Sequence[str]) -> list[int]:
-    """Where columns of these names are in a block."""
-    names = block.names if isinstance(block.names, FeatureNames) else tuple(block.names)
-    return list(_places(names, tuple(wanted)))
-
-
-@lru_cache(maxsize=16)  # of all blocks of a file, which may be very wide
-def _places(names: Sequence[str], wanted: tuple[str, ...]) -> list[int]:
-    if len(wanted) == 1 and wanted[0] in names:
-        return [names.index(wanted[0])]
-    if tuple(names[: len(wanted)]) == wanted:
-        return list(range(len(wanted)))
-    where = {name: j for j, name in enumerate(names)}
-    return [where[n] if n in where else place_of(n, names, "the table") for n in wanted]
-
 
 def column_of(block: Block, name: str) -> Column:
     """The column of this name; `ByName` is quicker for many."""
-    return block.column(places_in(block, [name])[0])
+    names = block.names
+    return block.column(names.index(name) if name in names else place_of(name, names, "the table"))
 
 
 class ByName:
@@ -159,31 +91,56 @@ class ByName:
     def __init__(self, block: Block) -> None:
         self.block = block
         self.places = {name: j for j, name in enumerate(block.names)}
-        self.sparse = sparse.csc_array(block.matrix) if is_sparse(block.matrix) else None
+
+    @cached_property
+    def by_column(self) -> Any:
+        return sparse.csc_array(self.block.matrix)
+
+    def place(self, name: str) -> int:
+        j = self.places.get(name)
+        return place_of(name, self.block.names, "the table") if j is None else j
 
     def __getitem__(self, name: str) -> Column:
-        known = name in self.places
-        j = self.places[name] if known else place_of(name, list(self.places), "the table")
-        if self.sparse is None:
+        j = self.place(name)
+        if not is_sparse(self.block.matrix):
             return self.block.column(j)
-        return Column("number", self.sparse[:, [j]].toarray().ravel())
+        return Column("number", self.by_column[:, [j]].toarray().ravel())
+
+    def take_matrix(self, names: Sequence[str]) -> Any:
+        """Columns of a matrix as they are; None where there is none, or one is not finite."""
+        X = self.block.matrix
+        if X is None:
+            return None
+        places = [self.place(name) for name in names]
+        rising = places == list(range(places[0], places[0] + len(places)))
+        if len(places) < X.shape[1] or not rising:  # a slice is no copy
+            X = X[:, places[0] : places[0] + len(places)] if rising else X[:, places]
+        values = X.data if is_sparse(X) else X
+        if values.dtype.kind != "f":
+            return X.astype(np.float64)
+        return X if is_finite(values) or np.isfinite(values).all() else None
+
+
+def is_finite(values: NDArray[Any]) -> bool:
+    """Whether all numbers are finite, and their sum: a NaN or an infinity would reach it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum(dtype=np.float64)))
 
 
 def missing_in(column: Column) -> NDArray[np.bool_] | None:
     """Which values are missing, NaN included; None if none is."""
     gone = column.missing
-    if column.kind == "number" and column.values.dtype.kind == "f":
-        with np.errstate(over="ignore", invalid="ignore"):
-            if not np.isfinite(column.values.sum(dtype=np.float64)):
-                nan = np.isnan(column.values)
-                gone = nan if gone is None else gone | nan
+    is_float = column.kind == "number" and column.values.dtype.kind == "f"
+    if is_float and not is_finite(column.values):
+        nan = np.isnan(column.values)
+        gone = nan if gone is None else gone | nan
     return gone if gone is not None and gone.any() else None
 
 
 def read_column(entry: Input, column: Column, block: Block, na: Sequence[str] = ()) -> Column:
     """The column as its input has it: text, or numbers; as it is if it is so already."""
     if entry.levels is not None:
-        column = _merge_spellings(as_text(column, na), dict(entry.spellings))
+        column = merge_spellings(as_text(column, na), dict(entry.spellings))
         if not entry.levels or "" not in column.levels[:1] or "" in (*entry.levels, *entry.merged):
             return column
         empty = column.values == 0  # levels are sorted; empty text is missing, as in a text file
@@ -193,98 +150,89 @@ def read_column(entry: Input, column: Column, block: Block, na: Sequence[str] = 
             f"the column {entry.name!r} holds {column.kind}, and held number when the encoding was "
             "learned; give it the same type."
         )
-    _require_notation(entry, column, block)
+    odd = in_other_notation(entry, column)
+    if odd.any():
+        raise notation_error(entry, f"{column.values[np.argmax(odd)]:.15g}", odd, column, block)
     numbers, strange = as_numbers(column, entry.reading, (*na, *entry.marks))
     if strange:
         rows = column.values == column.levels.index(strange[0])
-        raise _notation_error(entry, strange[0], rows, column, block)
+        raise notation_error(entry, strange[0], rows, column, block)
     return numbers
 
 
-def _merge_spellings(column: Column, spellings: dict[str, str]) -> Column:
-    """Text in which other spellings of a level are that level."""
+def merge_spellings(column: Column, spellings: dict[str, str]) -> Column:
     if spellings.keys().isdisjoint(column.levels):
         return column
-    texts = [spellings.get(level, level) for level in column.levels]
-    levels = tuple(sorted(set(texts)))
-    place = {level: k for k, level in enumerate(levels)}
-    codes = np.array([place[text] for text in texts], dtype=column.values.dtype)
-    return replace(column, values=codes[column.values], levels=levels)
+    merged = [spellings.get(level, level) for level in column.levels]
+    levels, codes = np.unique(np.array(merged, dtype=object), return_inverse=True)
+    codes = codes.astype(column.values.dtype)
+    return replace(column, values=codes[column.values], levels=tuple(levels.tolist()))
 
 
-def _require_notation(entry: Input, column: Column, block: Block) -> None:
-    """Refuse numbers that were read in another notation, if they may differ in this one.
+def in_other_notation(entry: Input, column: Column) -> NDArray[np.bool_]:
+    """Numbers that were read in another notation, and may differ in that of the input.
 
     Numbers of a table are what they are, but have no unit and are no dates. Numbers of a text file
     are the same in both notations if they have no mark: 845.870 may be 845870, and 12 is 12.
     """
-    own, other = entry.reading or "number", column.notation or "number"
+    own, other, x = entry.reading or "number", column.notation or "number", column.values
     if column.kind != "number" or own == other:
-        return
-    odd = ~np.isnan(column.values) if column.missing is None else ~column.missing
+        return np.zeros(1, dtype=bool)
+    odd = ~np.isnan(x) if column.missing is None else ~(column.missing | np.isnan(x))
     if is_bare(own):
-        points = not own.endswith(",")  # decimal points, as "number" has them
-        if not column.notation or other not in NATIVE or (other == "number" and points):
-            return
-        thousands = (np.abs(column.values) >= 1000) & (other != "number")
-        odd &= (column.values % 1 != 0) | thousands
-    odd &= ~np.isnan(column.values)
-    if odd.any():
-        raise _notation_error(entry, f"{column.values[np.argmax(odd)]:.15g}", odd, column, block)
+        has_points = other == "number" and not own.endswith(",")
+        if not column.notation or other not in NATIVE or has_points:
+            return np.zeros(1, dtype=bool)
+        odd &= (x % 1 != 0) | ((np.abs(x) >= 1000) & (other != "number"))
+    return np.asarray(odd)
 
 
-def _notation_error(
+def notation_error(
     entry: Input, text: str, rows: NDArray[np.bool_], column: Column, block: Block
 ) -> DataError:
     """Which value is not written as the model has learned, and where the first one is."""
     rows = rows if column.missing is None else rows & ~column.missing
     own = entry.reading or "number"
     comma = own == "number" and "," in text
-    problem = (
+    return DataError(
         f"the column {entry.name!r} has {text[:40]!r} at {block.place(int(np.argmax(rows)))}, and "
-        f"held {words(own)} when the encoding was learned; write it in the same way"
+        f"held {words(own)} when the encoding was learned; write it in the same way",
+        *([("decimal", ",", "reads decimal commas")] if comma else []),
     )
-    return DataError(problem, *([("decimal", ",", "reads decimal commas")] if comma else []))
 
 
 def encode_column(entry: Input, column: Column, block: Block, unknown: str) -> list[Array]:
     """The columns of numbers that an input gives; `column` is of the input's kind."""
     if entry.levels is not None:
-        return _indicators(entry, column, block, unknown)
-    values, missing = column.values, column.missing
-    if values.dtype.kind == "f":
-        with np.errstate(over="ignore", invalid="ignore"):
-            finite = np.isfinite(values.sum(dtype=np.float64))
-        if not finite:  # or its sum is too large
-            if np.isinf(values).any():
-                raise _refusal(entry.name, _INFINITE, np.isinf(values), block)
-            missing = missing_in(column)
-    if missing is not None and missing.any():
+        places = find_levels(entry, column, block, unknown)
+        return [(places == k).astype(np.float64) for k in range(1, len(entry.levels))]
+    values, missing = column.values, missing_in(column)
+    if values.dtype.kind == "f" and not is_finite(values) and np.isinf(values).any():
+        where = first_of(np.isinf(values), block)
+        raise DataError(
+            f"the column {entry.name!r} has an infinite value at {where}",
+            ("na", ["inf"], "takes inf as missing"),
+        )
+    if missing is not None:
         if entry.mean is None:
-            raise _refusal(entry.name, _MISSING, missing, block)
+            raise missing_error(entry.name, missing, block)
         values = values.astype(np.float64)
         values[missing] = entry.mean
     if not entry.gaps and not entry.parts:
         return [values]
     there = np.ones(len(values)) if missing is None else (~missing).astype(np.float64)
-    columns = [_part_of_date(part, values, there) for part in entry.parts or ("days",)]
+    columns = [part_of_date(part, values, there) for part in entry.parts or ("days",)]
     return [*columns, 1.0 - there] if entry.gaps else columns
 
 
-def is_plain(entry: Input) -> bool:
-    """Whether the input is a column of numbers as it is, but for its gaps."""
-    special = entry.levels is not None or entry.gaps or entry.parts
-    return not special and is_bare(entry.reading)
-
-
-def _part_of_date(part: str, days: Array, there: Array) -> Array:
+def part_of_date(part: str, days: Array, there: Array) -> Array:
     """Days of dates, or an indicator of a month or weekday, which is 0 for missing dates."""
     what, _, which = part.partition("=")
     if what == "days":
         return days
-    if what == "month":
-        return np.where(months_of(days) == int(which), there, 0.0)
-    return np.where(weekdays_of(days) == WEEKDAYS.index(which), there, 0.0)
+    is_there = months_of(days) == int(which) if what == "month" else None
+    is_there = weekdays_of(days) == WEEKDAYS.index(which) if is_there is None else is_there
+    return np.where(is_there, there, 0.0)
 
 
 def months_of(days: NDArray[Any]) -> NDArray[np.int64]:
@@ -298,37 +246,37 @@ def weekdays_of(days: NDArray[Any]) -> NDArray[np.int64]:
     return np.asarray((np.floor(days).astype(np.int64) + 3) % 7)
 
 
-_INFINITE = "an infinite value at {at} ({n} in this block), inf or beyond 1.8e308"
-_MISSING = "{n} missing values in one block, the first at {at}"
+def first_of(bad: NDArray[np.bool_], block: Block) -> str:
+    return f"{block.place(int(np.argmax(bad)))} ({int(bad.sum())} in this block)"
 
 
-def _refusal(name: str, sentence: str, bad: NDArray[np.bool_], block: Block) -> DataError:
-    """The first bad row, and how many there are."""
-    at = block.place(int(np.argmax(bad)))
-    problem = f"the column {name!r} has {sentence.format(at=at, n=int(bad.sum()))}"
-    of_infinity = ("na", ["inf"], "takes inf as missing")
-    return DataError(problem, *([of_infinity] if sentence is _INFINITE else FILLING))
+def missing_error(name: str, missing: NDArray[np.bool_], block: Block) -> DataError:
+    return DataError(
+        f"the column {name!r} has a missing value at {first_of(missing, block)}",
+        ("missing", "drop", "leaves those rows out"),
+        ("missing", "mean", "fills in the mean"),
+    )
 
 
-def _indicators(entry: Input, column: Column, block: Block, unknown: str) -> list[Array]:
-    """An indicator for each level but the first; unknown levels have none, or are refused."""
-    assert entry.levels is not None
-    place = {level: k for k, level in enumerate(entry.levels)}
+def find_levels(entry: Input, column: Column, block: Block, unknown: str) -> NDArray[np.int64]:
+    """The place of each row's level; -1 for unknown ones, unless they are refused."""
+    place = {level: k for k, level in enumerate(entry.levels or ())}
     other = place[OTHER_LEVEL] if entry.merged else -1
     table = np.array([place.get(level, other) for level in column.levels] or [0], dtype=np.int64)
-    places, missing, gap = table[column.values], missing_in(column), place.get(MISSING_LEVEL, other)
+    places: NDArray[np.int64] = table[column.values]
+    missing, gap = missing_in(column), place.get(MISSING_LEVEL, other)
     if missing is not None:
         if gap < 0 and unknown == "refuse":
-            raise _refusal(entry.name, _MISSING, missing, block)
+            raise missing_error(entry.name, missing, block)
         places = np.where(missing, gap, places)
     if unknown == "refuse" and np.any(places < 0):
         i = int(np.argmax(places < 0))
         raise DataError(
             f"the column {entry.name!r} has {column.levels[column.values[i]]!r} at "
-            f"{block.place(i)}, which is none of the {len(entry.levels)} levels that were learned",
+            f"{block.place(i)}, which is none of the {len(place)} levels that were learned",
             ("unknown", "zeros", "gives such values no indicator"),
         )
-    return [(places == k).astype(np.float64) for k in range(1, len(entry.levels))]
+    return places
 
 
 def count_unknown(entry: Input, column: Column) -> int:
@@ -339,27 +287,3 @@ def count_unknown(entry: Input, column: Column) -> int:
     if column.missing is not None:
         rows = np.where(column.missing, MISSING_LEVEL not in known, rows)
     return int(rows.sum())
-
-
-def take_matrix(block: Block, names: Sequence[str]) -> Any:
-    """Columns of a matrix as they are; None if one is not finite."""
-    places, X = places_in(block, names), block.matrix
-    last = places[0] + len(places)
-    if places != list(range(X.shape[1])):  # a slice is no copy
-        X = X[:, places[0] : last] if places == list(range(places[0], last)) else X[:, places]
-    values = X.data if is_sparse(X) else X
-    if values.dtype.kind != "f":
-        return X.astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        finite = np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all()
-    return X if finite else None
-
-
-def side_by_side(columns: Sequence[Array], n: int, order: Literal["C", "F"]) -> Array:
-    """Columns as one array (n, p) of float64."""
-    X = np.empty((n, len(columns)), order=order)
-    step = n if order == "F" else TILE_ROWS
-    for i in range(0, n, max(step, 1)):
-        for j, column in enumerate(columns):
-            X[i : i + step, j] = column[i : i + step]
-    return X

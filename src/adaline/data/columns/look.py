@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from adaline.data.columns.encoding import Encoding
-from adaline.data.columns.facts import Numbers
-from adaline.data.columns.inputs import ByName, Input, missing_in
+from adaline.data.columns.facts import Numbers, Texts, are_rounded, values_in
+from adaline.data.columns.formula import parse_formula
+from adaline.data.columns.inputs import ByName, Input
 from adaline.data.columns.options import ColumnOptions
-from adaline.data.columns.rules import are_rounded
-from adaline.data.columns.study import Study, study
+from adaline.data.columns.verdicts import Judge, facts_wanted, read_strays, use_one
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.notations import words
-from adaline.data.reading.source import Column
+from adaline.data.reading.source import Column, Source, chosen, place_of
+from adaline.errors import DataError, DataWarning, plural
 from adaline.results import Result
 from adaline.summaries import aligned
 
 EXAMPLES, EXAMPLE_LETTERS = 3, 18  # values shown of a column, and letters of each
-ALIKE = 0.999  # correlation of columns that hold nearly the same
-COMPARED_COLUMNS, COMPARED_ROWS = 200, 10_000  # at most: a tenth of a second
-TELLING_ROWS = 3  # rows that differ from the rest, at least: rare words meet in one row by chance
 
 
 @dataclass(frozen=True)
@@ -40,10 +39,8 @@ class LookedAt(Result):
         Different values in the first rows; None where they were not counted, as for whole numbers
         beyond 2^53.
     examples : tuple of str
-    use : str
-        What a fit makes of it.
-    why : str
-        Why it is left out, or what is doubtful; empty where there is nothing to say.
+    use, why : str
+        What a fit makes of it; why it is left out, or what is doubtful.
     """
 
     name: str
@@ -68,42 +65,49 @@ class Look(Result):
     columns : tuple of LookedAt
     encoding : Encoding
         What a fit would use.
-    warnings : tuple of str
-        What is doubtful, a sentence each.
+    notes : tuple of (column, what is doubtful)
     """
 
     source: str
     rows: int | None
     columns: tuple[LookedAt, ...]
     encoding: Encoding
-    warnings: tuple[str, ...]
+    notes: tuple[tuple[str, str], ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is doubtful, a sentence each."""
+        return tuple(f"{name!r}: {note}." for name, note in self.notes)
+
+    def warn(self) -> None:
+        """Warn of what was left out, and of what was guessed."""
+        left_out = "; ".join(f"{name!r} {why}" for name, why in self.encoding.left_out)
+        advice = "use=[...] takes a column in, and columns=[...] says which to use."
+        messages = [f"left out: {left_out}. {advice}"] * bool(left_out)
+        advice = "read={...} says how to read it, na=[...] what stands for a missing value."
+        messages += [f"the column {name!r}: {note}. {advice}" for name, note in self.notes]
+        for message in messages:
+            warnings.warn(f"{self.source}: {message}", DataWarning, stacklevel=3)
 
     @property
     def recognised(self) -> tuple[tuple[str, str], ...]:
         """Columns that were read by a notation, and which, in words."""
-        target = [] if self.encoding.target is None else [self.encoding.target]
-        entries = [entry for entry in (*self.encoding.inputs, *target) if _is_news(entry)]
-        return tuple((entry.name, words(entry.reading)) for entry in entries)
+        entries = (*self.encoding.inputs, *filter(None, [self.encoding.target]))
+        return tuple((entry.name, words(entry.reading)) for entry in entries if is_news(entry))
 
     @property
     def merged(self) -> tuple[tuple[str, int], ...]:
         """Columns of text whose rare levels were merged, and how many."""
-        found = [entry for entry in self.encoding.inputs if entry.merged]
-        return tuple((entry.name, len(entry.merged)) for entry in found)
+        return tuple((e.name, len(e.merged)) for e in self.encoding.inputs if e.merged)
 
     def rows_of_cells(self) -> list[tuple[str, ...]]:
         """The table, a line a column: name, values, gaps, different, examples, use and why."""
-        return [
-            (
-                column.name,
-                column.kind,
-                str(column.gaps),
-                "?" if column.different is None else str(column.different),
-                ", ".join(column.examples),
-                f"{column.use}: {column.why}" if column.why else column.use,
-            )
-            for column in self.columns
-        ]
+        cells: list[tuple[str, ...]] = []
+        for c in self.columns:
+            count = "?" if c.different is None else str(c.different)
+            use = f"{c.use}: {c.why}" if c.why else c.use
+            cells.append((c.name, c.kind, str(c.gaps), count, ", ".join(c.examples), use))
+        return cells
 
     def __str__(self) -> str:
         head = ("column", "holds", "gaps", "different", "such as", "use")
@@ -138,64 +142,95 @@ def look(
     colour  text    4     2          blue, red      text, 3 levels
     y       number  0     3          1.5, 2, 3      the target
     """
-    options = ColumnOptions.of(options, target, given, missing="auto")
-    learned = study(blocks(source), options)
-    columns = ByName(learned.head or learned.source.head())
-    alike = _alike(learned, columns)
-    notes = {name: f"nearly the same as {other!r}" for name, other in alike.items()}
-    notes |= dict(learned.notes) | dict(learned.left_out)
-    entries = {entry.name: entry for entry in learned.inputs}
-    uses = {verdict.name: "left out" for verdict in learned.verdicts}
-    uses |= {name: describe_use(entry) for name, entry in entries.items()}
-    if options.target is not None:
-        uses[options.target] = "the target"
-        if learned.target is not None:
-            entries[options.target] = learned.target
-            known = _is_news(learned.target) or learned.target.reading in ("number", "date")
-            uses[options.target] += f", {words(learned.target.reading)}" * known
+    return study(blocks(source), ColumnOptions.of(options, target, given, missing="auto"))
+
+
+def study(source: Source, options: ColumnOptions) -> Look:
+    """Look at the first rows, and at all if text, dates or means need it.
+
+    `Encoding.learn`, `look` and `table` ask it, and `fit` and the command by way of them.
+    """
+    names, target = list(source.names), options.target
+    for option in ("read", "use", "ignore"):
+        for name in getattr(options, option):
+            place_of(name, names, source.name, f"column (for {option}=)")
+    if target is not None:
+        place_of(target, names, source.name, "target column")
+        source = source.with_labels(target)
+    picked = [names[j] for j in chosen(options.inputs, names, source.name)]
+    picked = [name for name in picked if name not in (target, *options.ignore)]
+    if not picked:
+        raise DataError(f"{source.name}: there are no columns beside the target.")
+    wanted = picked if target is None else [*picked, target]
+    source, marks, notes = read_strays(source, options, wanted)
+    collect = facts_wanted(source, options, wanted, marks)
+    facts, head = collect.of_all(options.jobs), source.head()
+    judge, entry = Judge(options, source, facts, ByName(head), marks), None
+    try:
+        verdicts = [judge.verdict(name) for name in picked]
+        use_one(verdicts, facts, options)
+        notes += [(v.name, v.note) for v in verdicts if v.note and v.used is not None]
+        if target is not None:
+            if target not in facts and judge.columns[target].kind == "text":
+                first = replace(collect, kinds={target: "text"}).of_block(head)
+                judge = replace(judge, facts=first)  # of rows that can be read once only
+            entry, note = judge.target(target)
+            notes += [(target, note)] * bool(note)
+    except DataError as error:
+        raise DataError(f"{source.name}: {error.args[0]}", *error.args[1:]) from None
+    inputs = tuple(v.used for v in verdicts if v.used is not None)
+    left_out = tuple((v.name, v.why) for v in verdicts if v.used is None)
+    used, terms = inputs, tuple[str, ...]()
+    if options.formula is not None:  # inputs that no term has are left out
+        formula = parse_formula(options.formula, tuple(e.name for e in inputs))
+        used = tuple(e for e in inputs if e.name in formula.columns)
+        terms = tuple(formula.terms)
+    how = options.missing, options.unknown, left_out, tuple(options.na)
+    encoding = Encoding(used, *how, entry, terms)
+    rows = next((fact.n + fact.gaps for fact in facts.values()), source.rows)
+    reasons, uses = dict(notes) | dict(left_out), {v.name: "left out" for v in verdicts}
+    entries = {e.name: e for e in inputs}
+    uses |= {name: describe_use(e) for name, e in entries.items()}
+    if target is not None:
+        entries |= {} if entry is None else {target: entry}
+        uses[target] = "the target" + ("" if entry is None else describe_target(entry))
     looked = []
-    for name in learned.source.names:
-        column, reading = columns[name], entries[name].reading if name in entries else ""
-        gaps = _count_gaps(learned, column, name, reading)
-        use = uses.get(name, "left out, as you asked")
-        looked.append(LookedAt(name, column.kind, gaps, *_values(column), use, notes.get(name, "")))
-    warnings = [f"{name!r}: {note}." for name, note in learned.notes]
-    warnings += [f"{name!r} says nearly the same as {other!r}." for name, other in alike.items()]
-    encoding = Encoding.of(learned)
-    return Look(learned.source.name, learned.rows, tuple(looked), encoding, tuple(warnings))
+    for name in source.names:
+        column, reading = judge.columns[name], entries[name].reading if name in entries else ""
+        gaps, use = count_gaps(facts.get(name), column, reading), uses.get(name)
+        seen = (name, column.kind, gaps, *example_values(column))
+        looked.append(LookedAt(*seen, use or "left out, as you asked", reasons.get(name, "")))
+    return Look(source.name, rows, tuple(looked), encoding, tuple(notes))
+
+
+def describe_target(entry: Input) -> str:
+    known = is_news(entry) or entry.reading in ("number", "date")
+    return f", {words(entry.reading)}" * known
 
 
 def describe_use(entry: Input) -> str:
-    """How a column is used, in words."""
-    if entry.is_date:
-        parts = [part.partition("=")[0] for part in entry.parts]
-        more = [word for word in ("month", "weekday") if word in parts]
-        text = words(entry.reading) + ": days" + "".join(f", {word}s" for word in more)
-    elif entry.levels is not None:
-        count = len(entry.levels)
-        text = f"text, {count} level{'s' * (count != 1)}"
+    if entry.levels is not None:
+        text = "text, " + plural(len(entry.levels), "level")
         text += f", {len(entry.merged)} rare ones merged" * bool(entry.merged)
     else:
-        text = words(entry.reading or "number")
+        text = words(entry.reading or "number") + ": days" * entry.is_date
+        parts = {part.partition("=")[0] for part in entry.parts}
+        text += "".join(f", {what}s" for what in ("month", "weekday") if what in parts)
     return text + ", gaps marked" * entry.gaps
 
 
-def _count_gaps(learned: Study, column: Column, name: str, reading: str) -> int:
+def count_gaps(fact: Numbers | Texts | None, column: Column, reading: str) -> int:
     """Missing values of all rows, or of the first if there was no look at all."""
-    fact = learned.facts.get(name)
     if fact is None:
-        missing = missing_in(column)
-        return 0 if missing is None else int(missing.sum())
-    numbers = fact if isinstance(fact, Numbers) else fact.readings.get(reading)
+        return len(column.values) - len(values_in(column))
+    numbers = fact.readings.get(reading) if isinstance(fact, Texts) else None
     return fact.gaps if numbers is None else numbers.gaps
 
 
-def _values(column: Column) -> tuple[int | None, tuple[str, ...]]:
-    """How many different values there are, and the first few."""
-    missing = missing_in(column)
-    values = np.unique(column.values if missing is None else column.values[~missing])
+def example_values(column: Column) -> tuple[int | None, tuple[str, ...]]:
     if column.kind == "other":
         return None, ()
+    values = np.unique(values_in(column))
     first = values[:EXAMPLES].tolist()
     if column.kind == "text":
         shown = [column.levels[k] for k in first]
@@ -208,27 +243,5 @@ def _values(column: Column) -> tuple[int | None, tuple[str, ...]]:
     return count, tuple(s if len(s) <= most else f"{s[: most - 3]}..." for s in shown)
 
 
-def _alike(learned: Study, columns: ByName) -> dict[str, str]:
-    """Columns of numbers whose first rows hold nearly the same as those of an earlier column."""
-    plain = [e.name for e in learned.inputs if e.levels is None and not e.reading]
-    units: dict[str, Any] = {}
-    alike: dict[str, str] = {}
-    for name in plain[:COMPARED_COLUMNS]:
-        column = columns[name]
-        if column.kind != "number" or missing_in(column) is not None:
-            continue
-        values = np.asarray(column.values[:COMPARED_ROWS], dtype=np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            centred = values - values.mean()
-            length = float(np.linalg.norm(centred))
-        differ = np.count_nonzero(values != np.median(values))
-        if np.isfinite(length) and length > 0 and differ >= TELLING_ROWS:
-            unit = centred / length
-            twin = next((n for n, v in units.items() if abs(float(unit @ v)) > ALIKE), None)
-            units[name] = unit
-            alike |= {} if twin is None else {name: twin}
-    return alike
-
-
-def _is_news(entry: Input) -> bool:
+def is_news(entry: Input) -> bool:
     return entry.reading not in ("", "number", "text", "date")

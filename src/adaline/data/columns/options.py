@@ -6,36 +6,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
+from adaline import parameters
 from adaline.data.columns.formula import parse_formula
-from adaline.data.reading.checks import (
-    check_jobs,
-    check_mapping,
-    check_names,
-    check_texts,
-    wrong_type,
-)
 from adaline.data.reading.notations import is_notation
 from adaline.errors import DataError
-from adaline.parameters import FLAG, NONE, Expected, check, count, words
 from adaline.sums.mapreduce import Executor
 
 Missing = Literal["refuse", "drop", "mean", "auto"]
 Unknown = Literal["refuse", "zeros"]
 MISSING, UNKNOWN = ("refuse", "drop", "mean", "auto"), ("refuse", "zeros")
 RARE_ROWS = 5  # with missing="auto", levels with fewer rows are merged: too few for a weight
-_NAME = Expected("the name of a column", lambda value: isinstance(value, str))
-_FORMULA = Expected("a text such as 'log(size) + rooms'", lambda value: isinstance(value, str))
-_EXPECTED = {
-    "target": NONE | _NAME,
-    "columns": check_names,
-    "missing": words(*MISSING),
-    "unknown": words(*UNKNOWN),
-    "most_levels": count(1),
-    "rare": NONE | count(0),
-    "read": check_mapping,
-    **dict.fromkeys(("na", "use", "ignore"), check_texts),
-    "formula": NONE | _FORMULA,
-    "exact_levels": FLAG,
+EXPECTED = {
+    "target": parameters.NONE | parameters.text("the name of a column"),
+    "columns": parameters.NONE | parameters.NAMES,
+    "missing": parameters.words(*MISSING),
+    "unknown": parameters.words(*UNKNOWN),
+    "most_levels": parameters.count(1),
+    "rare": parameters.NONE | parameters.count(0),
+    "read": parameters.MAPPING,
+    **dict.fromkeys(("na", "use", "ignore"), parameters.TEXTS),
+    "formula": parameters.NONE | parameters.text("a text such as 'log(size) + rooms'"),
+    "exact_levels": parameters.FLAG,
+    "jobs": parameters.JOBS,
 }
 
 
@@ -103,7 +95,7 @@ class ColumnOptions:
     ) -> ColumnOptions:
         """`options` with what else is given; without options, `usual` are the defaults."""
         if options is not None and not isinstance(options, ColumnOptions):
-            raise wrong_type("options", options, "ColumnOptions, or None")
+            raise parameters.wrong_type("options", options, "ColumnOptions, or None")
         if unknown := given.keys() - {one.name for one in fields(cls)}:
             raise TypeError(f"{min(unknown)} is no option of columns; see help(ColumnOptions).")
         more = dict(given) if target is None else {**given, "target": target}
@@ -113,8 +105,7 @@ class ColumnOptions:
         for name in ("read", "na", "use", "ignore"):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, {} if name == "read" else ())
-        check(_EXPECTED, self)
-        check_jobs(self.jobs)
+        parameters.check(EXPECTED, self)
         for name, how in self.read.items():
             if not isinstance(how, str) or not (how in ("text", "date") or is_notation(how)):
                 raise ValueError(

@@ -6,32 +6,35 @@ The operators of ai.onnx.ml for linear models take float32 only. Called by `expo
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adaline.errors import MissingExtra, ModelFileError
 
+if TYPE_CHECKING:
+    from adaline.estimators.base import Learner
+
 OPSET, IR_VERSION = 17, 8  # of 2022, which every current runtime reads
-FAR, FAR_SQUARED = 2.0**900, 2.0**332  # sums of these, and of their squares, do not overflow
+FAR = 2.0**332  # sums of the squares of such numbers do not overflow
 HALF_RANGE = 550  # twice this exponent takes any float64 of any unit into range
 
 
-def write_onnx(model: Any, title: str, facts: dict[str, Any]) -> bytes:
+def write_onnx(model: Learner, facts: dict[str, Any]) -> bytes:
     """The graph of a fitted model, with facts in its metadata."""
     graph, form = Graph(), model._exports
     if form == "frequencies":
         weights = graph.add("Div", "X", np.maximum(model.df_, 1).astype(np.float64))
-        graph.set_output(weights, "weights", np.float64, ["rows", len(model.df_)])
+        graph.set_output(weights, "weights", ["rows", len(model.df_)])
     elif form in ("values", "exponential"):
         v, shape = graph.add_linear(*model._exported_weights()), ["rows", len(model.fit_.b)]
         if model._one_target:
             v, shape = graph.take_column(v, 0), ["rows"]
         v = graph.add("Exp", v) if form == "exponential" else v
-        graph.set_output(v, "prediction", np.float64, shape)
+        graph.set_output(v, "prediction", shape)
     else:
         add_classifier(graph, model)
-    return graph.to_bytes(title, model.n_features_in_, facts)
+    return graph.to_bytes(model.n_features_in_, facts)
 
 
 class Graph:
@@ -47,15 +50,13 @@ class Graph:
         self.constants: list[Any] = []
         self.outputs: list[Any] = []
 
-    def add(self, operator: str, *inputs: Any, **attributes: Any) -> str:
+    def add(self, operator: str, *inputs: Any, to: str = "", **attributes: Any) -> str:
         """A node of one output. Inputs are names of results; numbers and arrays are constants."""
-        names, name = [], f"v{len(self.nodes)}"
+        names, name = [], to or f"v{len(self.nodes)}"
         for value in inputs:
             if not isinstance(value, str):
-                array, value = np.asarray(value), f"c{len(self.constants)}"
-                if array.dtype.kind in "UO":
-                    array = array.astype(object)
-                array = np.array(array, order="C")
+                array, value = np.array(value, order="C"), f"c{len(self.constants)}"
+                array = array.astype(object) if array.dtype.kind == "U" else array
                 self.constants.append(self.onnx.numpy_helper.from_array(array, value))
             names.append(value)
         self.nodes.append(self.onnx.helper.make_node(operator, names, [name], **attributes))
@@ -69,76 +70,64 @@ class Graph:
         """Column k of a matrix, as a vector."""
         return self.add("Gather", value, np.int64(k), axis=1)
 
-    def set_output(self, value: str, name: str, dtype: Any, shape: list[Any]) -> None:
+    def set_output(self, value: str, name: str, shape: list[Any], kind: Any = np.float64) -> None:
         """Make a value an output of the model."""
-        kind = np.dtype(object if np.dtype(dtype).kind == "U" else dtype)
-        code = self.onnx.helper.np_dtype_to_tensor_dtype(kind)
-        self.nodes.append(self.onnx.helper.make_node("Identity", [value], [name]))
+        code = self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+        self.add("Identity", value, to=name)
         self.outputs.append(self.onnx.helper.make_tensor_value_info(name, code, shape))
 
-    def to_bytes(self, title: str, columns: int, facts: dict[str, Any]) -> bytes:
+    def to_bytes(self, columns: int, facts: dict[str, Any]) -> bytes:
         """The model, checked."""
-        helper = self.onnx.helper
+        helper, ends = self.onnx.helper, {"producer_name": "adaline", "ir_version": IR_VERSION}
         x = helper.make_tensor_value_info("X", self.onnx.TensorProto.DOUBLE, ["rows", columns])
-        graph = helper.make_graph(self.nodes, title, [x], self.outputs, self.constants)
-        versions = {"ir_version": IR_VERSION, "opset_imports": [helper.make_opsetid("", OPSET)]}
-        producer = {"producer_name": "adaline", "producer_version": facts["adaline"]}
-        model = helper.make_model(graph, **producer, **versions)
+        graph = helper.make_graph(self.nodes, facts["model"], [x], self.outputs, self.constants)
+        opset = [helper.make_opsetid("", OPSET)]
+        model = helper.make_model(graph, **ends, opset_imports=opset)
         helper.set_model_props(model, {key: json.dumps(fact) for key, fact in facts.items()})
         self.onnx.checker.check_model(model, full_check=True)
         data: bytes = model.SerializeToString(deterministic=True)
         return data
 
 
-def add_classifier(graph: Graph, model: Any) -> None:
+def add_classifier(graph: Graph, model: Learner) -> None:
     """Outputs label, and decision or probabilities."""
-    K, labels = len(model.classes_), model.classes_
-    two, costs, probabilities = K == 2, getattr(model, "costs", None), None
+    K, labels, form = len(model.classes_), model.classes_, model._exports
+    costs, both = getattr(model, "costs", None), ""
     if getattr(model, "reject_cost", None) is not None:
         raise ModelFileError("ONNX labels have one type, and reject_cost would mix in 'reject'.")
     if labels.dtype.kind == "O" and not all(type(label) is str for label in labels):
         raise ModelFileError("ONNX labels have one type; these are mixed Python objects.")
-    if model._exports == "gaussians":
+    if form == "gaussians" and not model._is_written():  # nobody assigned coef_
         scores = add_gaussian_scores(graph, model)
-        probabilities = graph.add("Softmax", scores, axis=1)
-        best = graph.add("ArgMax", scores, axis=1, keepdims=0)
         ends = (graph.take_column(scores, k) for k in (1, 0))
-        v = graph.add("Sub", *ends) if two else scores
-    elif two:
-        scores = graph.add_linear(*model._exported_weights())
-        v = graph.take_column(scores, 0)
-        best = graph.add("Cast", graph.add("Greater", v, 0.0), to=7)  # int64
+        v = graph.add("Sub", *ends) if K == 2 else scores
     else:
         scores = v = graph.add_linear(*model._exported_weights())
-        best = graph.add("ArgMax", v, axis=1, keepdims=0)
-    if model._exports == "posterior":  # p(k | x): logistic of one score, or softmax of K
-        both = graph.add("Concat", graph.add("Neg", scores), scores, axis=1) if two else scores
-        probabilities = graph.add("Sigmoid", both) if two else graph.add("Softmax", both, axis=1)
-    if costs is not None and probabilities is not None:
-        expected = graph.add("MatMul", probabilities, np.asarray(costs, np.float64).T)
+        if K == 2:  # of which the first has the score 0
+            v = graph.take_column(scores, 0)
+            scores = graph.add("Concat", graph.add("Mul", scores, 0.0), scores, axis=1)
+    best = graph.add("ArgMax", scores, axis=1, keepdims=0)
+    if form != "sides":
+        both = graph.add("Softmax", scores, axis=1)
+        graph.set_output(both, "probabilities", ["rows", K])
+    if costs is not None and both:
+        expected = graph.add("MatMul", both, np.asarray(costs, np.float64).T)
         best = graph.add("ArgMin", expected, axis=1, keepdims=0)
-    graph.set_output(graph.add("Gather", labels, best, axis=0), "label", labels.dtype, ["rows"])
-    if costs is None:
-        graph.set_output(v, "decision", np.float64, ["rows"] if two else ["rows", K])
-    if probabilities is not None:
-        graph.set_output(probabilities, "probabilities", np.float64, ["rows", K])
+    else:
+        graph.set_output(v, "decision", ["rows"] if K == 2 else ["rows", K])
+    kind = object if labels.dtype.kind == "U" else labels.dtype
+    graph.set_output(graph.add("Gather", labels, best, axis=0), "label", ["rows"], kind)
 
 
-def add_gaussian_scores(graph: Graph, model: Any) -> str:
+def add_gaussian_scores(graph: Graph, model: Learner) -> str:
     """ln p_k f_k(x) up to what all classes share, (rows, K), about the centre as in `predict`."""
-    if model._is_written():  # someone assigned coef_
-        W, b = model._exported_weights()
-        if len(b) == 1:
-            W, b = np.vstack([np.zeros_like(W), W]), np.append(0.0, b)
-        return graph.add_linear(W, b)
     g = model.model_
-    # A row so far out that it, or its squares, would overflow is drawn in, in its direction.
-    far = FAR if len(g.W) else FAR_SQUARED
-    most = np.ldexp(far, -2 * HALF_RANGE)
+    # A row so far out that its squares would overflow is drawn in, in its direction.
     small = graph.add("Mul", "X", np.ldexp(1.0, -HALF_RANGE))
     small = graph.add("Mul", small, np.ldexp(1.0, -g.exponent - HALF_RANGE))
     length = graph.add("ReduceMax", graph.add("Abs", small), axes=[1], keepdims=1)
-    drawn = graph.add("Mul", graph.add("Div", small, graph.add("Max", length, most)), far)
+    most = np.ldexp(FAR, -2 * HALF_RANGE)
+    drawn = graph.add("Mul", graph.add("Div", small, graph.add("Max", length, most)), FAR)
     near = graph.add("Mul", "X", np.ldexp(1.0, -g.exponent))
     scaled = graph.add("Where", graph.add("Greater", length, most), drawn, near)
     x = graph.add("Sub", scaled, g.centre)

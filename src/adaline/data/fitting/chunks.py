@@ -1,31 +1,41 @@
 """`Chunks`: rows from arrays, files, process pools or Dask, summed block by block in passes.
 
+A `Reader` makes chunks, which are numbers, of blocks of tables, of LIBSVM text and of Dask, in
+whatever process that is.
+
 A sum is a plain function of a `Chunk`, a block as numbers, whose results merge with `+` in the
 tree of `mapreduce`: the same bits whoever computes them. Results are numbered in the order in which
 they are asked for. A run that resumes asks again in the same order, and gets from the checkpoint
-what was summed before. Called by the modules of this package; bits: tests/data/test_kills.py.
+what was summed before. Called by the modules of this package; bits: tests/data/test_checkpoint.py.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from adaline.data.columns.encoding import Encoding
+from adaline.data.columns.inputs import column_of, missing_in
 from adaline.data.reading.source import Block, Source
 from adaline.data.storing.checkpoint import Checkpoint
 from adaline.data.storing.records import storable
 from adaline.errors import DataError
+from adaline.parameters import is_sparse
 from adaline.results import Array
+from adaline.sums.losses import LARGEST_OFFSET
 from adaline.sums.mapreduce import Executor, Reduction, branch, mapreduce
+from adaline.sums.rows import as_csr
+from adaline.sums.scaled_rows import NONE
 
-Progress = Callable[[int, "int | None"], None]  # rows done, and all rows if that is known
 MOST_CLASSES = 1000  # more different values are hardly labels
+Progress = Callable[[int, "int | None"], None]  # rows done, and all rows if that is known
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,24 +52,11 @@ class Chunk:
 
     @property
     def weights_or_none(self) -> Array | None:
-        """The weights, as moments take them."""
         return self.weights if len(self.weights) else None
 
-
-class Reader(Protocol):
-    """How blocks become chunks: of tables, of LIBSVM text, or of Dask."""
-
-    names: Any  # of the columns of X
-    target: Any  # the name of the target
-    labels: Any  # all classes, sorted; None where targets are numbers, or not known yet
-
-    def read(self, block: Any, order: Any) -> Chunk:
-        """A block as numbers; rows without a weight or with gaps may be left out."""
-        ...
-
-    def count_labels(self, block: Any) -> Part:
-        """The rows and `ClassWeights` of a block."""
-        ...
+    def taking(self, rows: Any) -> Chunk:
+        weights, offset = (a[rows] if len(a) else a for a in (self.weights, self.offset))
+        return Chunk(self.X[rows], self.y[rows], weights, offset)
 
 
 @storable
@@ -71,9 +68,9 @@ class Part:
     value: Any
 
     def __add__(self, other: Part) -> Part:
-        if self.value is None or other.value is None:
-            return Part(self.rows + other.rows, other.value if self.value is None else self.value)
-        return Part(self.rows + other.rows, self.value + other.value)
+        values = [part.value for part in (self, other) if part.value is not None]
+        total = operator.add(*values) if len(values) == 2 else (values or [None])[0]
+        return Part(self.rows + other.rows, total)
 
 
 @storable
@@ -91,198 +88,160 @@ class ClassWeights:
 
 
 @dataclass(frozen=True)
-class PieceSum:
-    """The sum of a piece, slice by slice; it can travel to another process."""
+class Reader:
+    """How blocks become chunks.
 
-    source: Source | None
-    function: Callable[[Any], Part]
-
-    def __call__(self, item: Any) -> Part:
-        if isinstance(item, Block):  # of a source that can be read once only
-            return self.function(item)
-        assert self.source is not None
-        total: Part = branch(self.function, operator.add, self.source.slices(item))
-        return total
-
-
-def apply_to_chunk(reader: Any, function: Any, args: Any, order: Any, block: Any) -> Part:
-    """The function's result for a block."""
-    chunk = reader.read(block, order)
-    n = len(chunk.y)
-    return Part(n, function(chunk, *args) if n else None)
-
-
-@dataclass
-class Chunks:
-    """The blocks of a source as chunks, and what was summed over them so far.
-
-    Attributes
-    ----------
-    source : Source
-    reader : Reader
-    jobs : int or Executor
-    progress : callable, optional
-    checkpoint : Checkpoint, optional
-    done : list
-        Results in their order: those of a checkpoint, then those of this run.
-    present : dict, optional
-        How far the pass that was interrupted has come.
-    state : optional
-        Of learners that do not start from sums alone: what they continue from.
+    Without an encoding blocks have `features` and `labels` apart, and may have `weights`: those of
+    LIBSVM text with millions of columns, and of Dask.
     """
 
-    source: Source
-    reader: Any
-    jobs: int | Executor = 1
-    progress: Progress | None = None
-    checkpoint: Checkpoint | None = None
-    done: list[Any] = field(default_factory=list)
-    present: Any = None
-    state: Any = None
-    count: int = 0  # results asked for
+    names: Any  # of the columns of X
+    target: str
+    source: str  # what messages call it
+    encoding: Encoding | None = None
+    exposure: str | None = None  # a column
+    loss: Any = None  # which numbers it takes as targets
+    labels: tuple[Any, ...] | None = None  # all classes, sorted, once they are known
 
-    def __post_init__(self) -> None:
-        saved = self.checkpoint.load() if self.checkpoint else None
-        if saved is not None:
-            self.done, self.present, self.state = saved["done"], saved["present"], saved["state"]
-            report = getattr(self.progress, "resumed", None)
-            if report is not None and self.checkpoint is not None:
-                at = "between two passes" if self.present is None else "in the middle of a pass"
-                report(f"Going on from the checkpoint in {self.checkpoint.path.parent}, {at}.")
-
-    @property
-    def labels(self) -> tuple[Any, ...]:
-        """All classes."""
-        return self.reader.labels  # type: ignore[no-any-return]
-
-    def sum(self, function: Callable[..., Any], *args: Any, order: str = "C") -> Any:
-        """function(chunk, *args) of all blocks, merged with +, in one pass."""
-        work = partial(apply_to_chunk, self.reader, function, args, order)
-        return self.once(lambda: self._sum(work))
-
-    def once(self, compute: Callable[[], Any]) -> Any:
-        """The next result: from the checkpoint, or computed and saved."""
-        self.count += 1
-        if self.count > len(self.done):
-            value = compute()
-            self.done.append(value)
-            self.present = None
-            self.save(now=True)
-        return self.done[self.count - 1]
-
-    def replace_results(self, kept: int, state: Any) -> None:
-        """Save a state that continues after the first results, and forget the later ones."""
-        del self.done[kept:]
-        self.count, self.state = kept, state
-        self.save(now=True)
-
-    def find_labels(self, classes: Any = None) -> dict[Any, float]:
-        """Let the reader know all classes, sorted; returns the weight of each.
-
-        A pass counts them; rows that can be read only once have the given `classes`.
-        """
-        if self.source.again:
-            weights = self.once(lambda: self._sum(self.reader.count_labels)).weights
-        elif classes is not None:
-            weights = dict.fromkeys(np.unique(np.asarray(classes)).tolist(), 1.0)
+    def read(self, block: Any) -> Chunk:
+        """A block as numbers; rows without a weight are checked and left out."""
+        keep, y, levels = self.targets(block)
+        what = f"target {self.target!r}"
+        if self.labels is None:
+            try:
+                y = np.asarray(y if levels is None else "text", dtype=np.float64)
+            except (TypeError, ValueError):
+                raise DataError(
+                    f"{self.source}: the {what} holds text; a regressor needs numbers. Use a "
+                    "classifier, or another column."
+                ) from None
+            self._refuse(~np.isfinite(y), y, what, block, keep, "leave that row out.")
+            if self.loss is not None:
+                advice = f"{self.loss.told}; correct it or leave that row out."
+                self._refuse(self.loss.bad(y), y, what, block, keep, advice)
         else:
+            codes = encode_labels(y if levels is None else levels, self.labels)
+            values = y if levels is None else levels.take(y)
+            y = codes if levels is None else codes[y]
+            advice = f"it is not among the classes {str(list(self.labels))[:80]}."
+            self._refuse(y < 0, values, what, block, keep, advice)
+        by = self.encoding
+        X = self._features(block) if by is None else by.encode(block, keep)
+        omega = weights_in(block)
+        chunk = Chunk(X, y, omega, self._offsets(block, keep))
+        return chunk.taking(omega > 0) if len(omega) and not omega.all() else chunk
+
+    def targets(self, block: Any) -> tuple[NDArray[np.bool_] | None, NDArray[Any], Any]:
+        """Which rows are kept (None: all), and their targets; of text their places among levels."""
+        if self.encoding is None:
+            y = np.asarray(block.labels)
+            if y.dtype == object and len({type(value) for value in y.tolist()}) > 1:
+                where = block.place(0)
+                raise DataError(f"{self.source}: y has missing or mixed labels near {where}.")
+            if y.dtype.kind == "f":
+                advice = "labels are finite numbers. Leave that row out."
+                self._refuse(~np.isfinite(y), y, "label", block, None, advice)
+            return None, y, None
+        keep: Any = self.encoding.kept(block, self.target)
+        for what, name in (("target", self.target), ("exposure", self.exposure)):
+            gone = None if name is None else missing_in(column_of(block, name))
+            if gone is not None and self.encoding.missing not in ("drop", "auto"):
+                raise DataError(
+                    f"{self.source}: the {what} {name!r} is missing at "
+                    f"{block.place(int(np.argmax(gone)))} ({int(gone.sum())} in this block)",
+                    ("missing", "drop", "leaves those rows out"),
+                )
+            keep = keep if gone is None else ~gone if keep is None else keep & ~gone
+        column = column_of(block, self.target)
+        if column.kind not in ("number", "text"):
             raise DataError(
-                f"{self.source.name} can be read once only, so its classes are not known "
-                "beforehand; give classes=."
+                f"{self.source}: the target {self.target!r} holds {column.kind}; expected numbers, "
+                "or classes, which are numbers or text."
+            )
+        values = np.asarray(column.values if keep is None else column.values[keep])
+        levels = np.array(column.levels, dtype=object) if column.kind == "text" else None
+        return keep, values, levels
+
+    def count_labels(self, block: Any) -> Part:
+        """The rows and `ClassWeights` of a block: a class whose rows weigh nothing is a class."""
+        _, values, levels = self.targets(block)
+        omega = weights_in(block)
+        labels, codes = np.unique(values, return_inverse=True)
+        if len(labels) > MOST_CLASSES:
+            self.with_labels(dict.fromkeys(labels.tolist(), 1.0))
+        sums = np.bincount(codes, omega if len(omega) else None, minlength=len(labels))
+        if levels is not None:
+            labels = levels.take(labels)
+        elif labels.dtype.kind == "f" and np.array_equal(labels, np.floor(labels)):
+            labels = np.array([int(label) for label in labels.tolist()], dtype=object)
+        pairs = dict(zip(labels.tolist(), map(float, sums), strict=True))
+        n = int(np.count_nonzero(omega)) if len(omega) else len(values)
+        return Part(n, ClassWeights(pairs) if pairs else None)
+
+    def with_labels(self, weights: Mapping[Any, float]) -> Self:
+        """The same with all classes, which have these weights: two at least, and not too many."""
+        what = f"the target {self.target!r} has"
+        if len(weights) > MOST_CLASSES:
+            raise DataError(
+                f"{what} more than {MOST_CLASSES} different values, which are no classes; use a "
+                "regressor, or another target."
             )
         try:
             labels = tuple(sorted(weights))
         except TypeError:
-            raise DataError(
-                f"the target has numbers and text, such as {list(weights)[:2]}."
-            ) from None
-        require_classes(labels, self.reader.target)
+            raise DataError(f"{what} numbers and text, such as {list(weights)[:2]}.") from None
         present = [label for label in labels if weights[label] > 0]
         if len(present) < 2:
             raise DataError(
-                f"all rows of positive sample_weight are of one class, {present}; rows of weight "
-                f"zero are left out, and telling classes of {self.reader.target!r} apart needs at "
-                "least two."
+                f"{what} one class, {present}, in the rows of positive weight; telling classes "
+                "apart needs two."
             )
-        self.set_labels(labels)
-        return {label: weights[label] for label in labels}
+        return replace(self, labels=labels)
 
-    def set_labels(self, labels: Iterable[Any]) -> None:
-        """Let the reader know all classes."""
-        self.reader = replace(self.reader, labels=tuple(labels))
+    def _features(self, block: Any) -> Any:
+        """All columns, as float64, float32 or CSR; millions of them need no encoding."""
+        X = as_csr(block.features) if is_sparse(block.features) else np.asarray(block.features)
+        if X.dtype not in (np.float64, np.float32):
+            X = X.astype(np.float64)
+        values: Any = X.data if is_sparse(X) else X
+        if not np.isfinite(values).all():
+            entries = sparse.coo_array(X)
+            k = int(np.argmin(np.isfinite(entries.data)))
+            row, column = entries.row[k], entries.col[k]
+            raise DataError(
+                f"{self.source}: {block.place(row)} has {entries.data[k]} in the column "
+                f"{self.names[column]!r}; correct it or leave that row out."
+            )
+        return X
 
-    def sum_of_pieces(self, pieces: Iterable[Any], function: Any, *args: Any) -> Part:
-        """function(chunk, *args) of some pieces, which no checkpoint keeps."""
-        work = partial(apply_to_chunk, self.reader, function, args, "C")
-        one = PieceSum(self.source.for_reading(), work)
-        total: Part = mapreduce(one, pieces, operator.add, self.jobs)
-        return total
+    def _offsets(self, block: Block, keep: Any) -> Array:
+        """Logarithms of the exposures of these rows, or (0,)."""
+        if self.exposure is None:
+            return NONE
+        column, what = column_of(block, self.exposure), f"exposure {self.exposure!r}"
+        if column.kind != "number":
+            raise DataError(f"{self.source}: the {what} holds {column.kind}; expected numbers.")
+        times = np.asarray(column.values if keep is None else column.values[keep], dtype=np.float64)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            offset = np.log(times)
+        advice = "exposures are positive numbers; correct it or leave that row out."
+        self._refuse(~(np.abs(offset) <= LARGEST_OFFSET), times, what, block, keep, advice)
+        return offset
 
-    def save(self, *, now: bool = False) -> None:
-        """Write all that is known to the checkpoint, unless that was done a moment ago."""
-        if self.checkpoint is not None:
-            content = {"done": self.done, "present": self.present, "state": self.state}
-            self.checkpoint.save(content, now=now)
-
-    def tell(self, rows: int) -> None:
-        """Report how many rows of this pass are done."""
-        if self.progress is not None:
-            self.progress(rows, self.source.rows)
-
-    def _sum(self, work: Callable[[Any], Part]) -> Any:
-        reduction: Reduction[Part] = Reduction(operator.add)
-        if self.present is not None:
-            reduction = Reduction(operator.add, self.present["count"], self.present["waiting"])
-        rows = sum(part.rows for part in reduction.waiting)
-
-        def report(part: Part) -> None:
-            nonlocal rows
-            rows += part.rows
-            self.tell(rows)
-
-        def keep(now: Reduction[Part]) -> None:
-            self.present = {"count": now.count, "waiting": list(now.waiting)}
-            self.save()
-
-        again = self.source.again
-        total = mapreduce(
-            PieceSum(self.source.for_reading() if again else None, work),
-            self.source.descriptors() if again else self.source,
-            operator.add,
-            self.jobs if again else 1,
-            report,
-            reduction=reduction,
-            after=keep if self.checkpoint else None,
-        )
-        if total.rows == 0:
-            raise DataError(f"{self.source.name}: no rows are left to learn from.")
-        return total.value
+    def _refuse(self, bad: Any, values: Any, what: str, block: Any, keep: Any, advice: str) -> None:
+        if not bad.any():
+            return
+        i = int(np.argwhere(bad)[0][0])
+        row = i if keep is None else int(np.flatnonzero(keep)[i])
+        value = np.asarray(values[i]).tolist()
+        shown = f"{value:g}" if isinstance(value, float) else repr(value)
+        raise DataError(f"{self.source}: the {what} is {shown} at {block.place(row)}; {advice}")
 
 
-def require_classes(labels: Any, target: str) -> None:
-    """Two classes at least, and not too many."""
-    if len(labels) < 2:
-        raise DataError(
-            f"the target {target!r} has one class, {list(labels)}; telling classes apart needs two."
-        )
-    if len(labels) > MOST_CLASSES:
-        raise DataError(
-            f"the target {target!r} has more than {MOST_CLASSES} different values, which are no "
-            "classes; use a regressor, or another target."
-        )
-
-
-def count_labels(values: NDArray[Any], weights: Array, target: str) -> Part:
-    """The `ClassWeights` of labels; whole numbers as int."""
-    labels, codes = np.unique(values, return_inverse=True)
-    if len(labels) > MOST_CLASSES:
-        require_classes(labels, target)
-    if labels.dtype.kind == "f" and np.array_equal(labels, np.floor(labels)):
-        labels = np.array([int(label) for label in labels.tolist()], dtype=object)
-    sums = np.bincount(codes, weights if len(weights) else None, minlength=len(labels))
-    pairs = dict(zip(labels.tolist(), map(float, sums), strict=True))
-    n = len(values) if not len(weights) else int(np.count_nonzero(weights))
-    return Part(n, ClassWeights(pairs) if pairs else None)
+def weights_in(block: Any) -> Array:
+    """Weights of the rows of a block, or (0,)."""
+    omega = getattr(block, "weights", None)
+    return NONE if omega is None else np.asarray(omega, dtype=np.float64)
 
 
 def encode_labels(values: NDArray[Any], labels: tuple[Any, ...]) -> NDArray[np.int64]:
@@ -294,3 +253,113 @@ def encode_labels(values: NDArray[Any], labels: tuple[Any, ...]) -> NDArray[np.i
     place = {label: k for k, label in enumerate(labels)}
     own, codes = np.unique(values, return_inverse=True)
     return np.array([place.get(label, -1) for label in own.tolist()], dtype=np.int64)[codes]
+
+
+@dataclass(frozen=True)
+class PieceSum:
+    """The sum of a piece, slice by slice; it can travel to another process."""
+
+    source: Source
+    function: Callable[[Any], Part]
+
+    def __call__(self, item: Any) -> Part:
+        if isinstance(item, Block):  # of a source that can be read once only
+            return self.function(item)
+        total: Part = branch(self.function, operator.add, self.source.slices(item))
+        return total
+
+
+def apply_to_chunk(reader: Reader, function: Any, args: Any, block: Any) -> Part:
+    chunk = reader.read(block)
+    n = len(chunk.y)
+    return Part(n, function(chunk, *args) if n else None)
+
+
+@dataclass
+class Chunks:
+    """The blocks of a source as chunks, and what was summed over them so far."""
+
+    source: Source
+    reader: Any
+    jobs: int | Executor = 1
+    progress: Progress | None = None
+    checkpoint: Checkpoint | None = None
+    done: list[Any] = field(default_factory=list)  # results: of a checkpoint, then of this run
+    present: Any = None  # how far the pass that was interrupted has come
+    state: Any = None  # what learners continue from that do not start from sums alone
+    count: int = 0  # results asked for
+
+    def __post_init__(self) -> None:
+        saved = self.checkpoint.load() if self.checkpoint else None
+        if saved is not None and self.checkpoint:
+            self.done, self.present, self.state = saved
+            if report := getattr(self.progress, "resumed", None):
+                at = "between two passes" if self.present is None else "in the middle of a pass"
+                report(f"Going on from the checkpoint in {self.checkpoint.path.parent}, {at}.")
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        return self.reader.labels  # type: ignore[no-any-return]
+
+    def sum(self, function: Callable[..., Any], *args: Any) -> Any:
+        """function(chunk, *args) of all blocks, merged with +, in one pass."""
+        return self._next(partial(apply_to_chunk, self.reader, function, args))
+
+    def find_labels(self) -> dict[Any, float]:
+        """Let the reader know all classes, sorted, in a pass; returns the weight of each."""
+        if not self.source.again:
+            raise DataError(
+                f"{self.source.name} can be read once only, and a pass must find its classes; save "
+                "it to a file first. Learners of rows in their order take classes=."
+            )
+        weights = self._next(self.reader.count_labels).weights
+        self.reader = self.reader.with_labels(weights)
+        return {label: weights[label] for label in self.labels}
+
+    def set_labels(self, labels: Iterable[Any]) -> None:
+        self.reader = replace(self.reader, labels=tuple(labels))
+
+    def continue_with(self, count: int, state: Any) -> None:
+        """Save a state that continues after the first `count` results; forget the later ones."""
+        del self.done[count:]
+        self.count, self.state = count, state
+        self.save(now=True)
+
+    def save(self, *, now: bool = False) -> None:
+        """Write all that is known to the checkpoint, unless that was done a moment ago."""
+        if self.checkpoint is not None:
+            self.checkpoint.save((self.done, self.present, self.state), now=now)
+
+    def tell(self, rows: int) -> None:
+        if self.progress is not None:
+            self.progress(rows, self.source.rows)
+
+    def _next(self, work: Callable[[Any], Part]) -> Any:
+        """The next result: from the checkpoint, or summed in a pass and saved."""
+        self.count += 1
+        if self.count > len(self.done):
+            self.done.append(self._sum(work))
+            self.present = None
+            self.save(now=True)
+        return self.done[self.count - 1]
+
+    def _sum(self, work: Callable[[Any], Part]) -> Any:
+        reduction = Reduction(operator.add, *(self.present or (0, [])))
+
+        def after(now: Reduction[Part]) -> None:
+            self.tell(sum(part.rows for part in now.waiting))
+            self.present = now.count, list(now.waiting)
+            self.save()
+
+        again = self.source.again
+        total = mapreduce(
+            PieceSum(self.source.for_reading(), work),
+            self.source.descriptors() if again else self.source,
+            operator.add,
+            self.jobs if again else 1,
+            reduction=reduction,
+            after=after,
+        )
+        if total.rows == 0:
+            raise DataError(f"{self.source.name}: no rows are left to learn from.")
+        return total.value

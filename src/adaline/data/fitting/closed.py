@@ -1,52 +1,62 @@
 """Closed forms from one pass of moments: LeastSquares, Ridge, LeastSquaresClassifier, Gaussian.
 
-Called by `fit` and, for rows of Dask, by `collections`. Hard least-squares problems take a few
-more passes in `refined`.
+Least squares whose proof leaves few digits is corrected by residuals, each correction one more
+pass: sums over chunks for `procedures.least_squares`, with the same proof as for rows in memory.
+Where the moments have lost the digits, a pass makes a triangle instead, and one more bounds how
+nearly it inverts. Called by `fit` and, for rows of Dask, by `collections`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adaline.data.fitting.chunks import Chunk, Chunks
-from adaline.data.fitting.refined import ENOUGH_DIGITS, refined
-from adaline.errors import DataError
+from adaline.data.storing.records import storable
+from adaline.errors import DataError, plural
+from adaline.procedures.least_squares import RowSums, solve, unit_columns
+from adaline.results import Array, ClosedFit
 from adaline.sums.class_moments import ClassMoments
 from adaline.sums.moments import Moments
+from adaline.sums.rows import Gradient, Rows
+from adaline.sums.triangle import Triangle
+
+if TYPE_CHECKING:
+    from adaline.estimators.base import Learner
+
+ENOUGH_DIGITS = 6.0  # proven digits with which no further pass is made
+MOST_CORRECTIONS = 4  # passes; each gains about as many digits as the first solution has
+
+storable(Triangle)
+storable(Gradient)
 
 
-def moments(chunk: Chunk) -> Moments:
-    """Of X and numbers."""
-    return Moments.of(chunk.X, chunk.y, chunk.weights_or_none)
+def sum_moments(chunk: Chunk, K: int = 0) -> Moments:
+    """Of X and numbers; of K classes targets are ±1 for two, and an indicator of each of more."""
+    y = chunk.y
+    if K:
+        y = 2.0 * y - 1.0 if K == 2 else np.eye(K)[y]
+    return Moments.of(chunk.X, y, chunk.weights_or_none)
 
 
-def class_target_moments(chunk: Chunk, K: int) -> Moments:
-    """Of X and targets ±1 for two classes, and an indicator of each of more."""
-    Y = 2.0 * chunk.y - 1.0 if K == 2 else np.eye(K)[chunk.y]
-    return Moments.of(chunk.X, Y, chunk.weights_or_none)
-
-
-def class_moments(chunk: Chunk, K: int, covariance: Any) -> ClassMoments:
-    """Means and scatter of the classes."""
+def sum_class_moments(chunk: Chunk, K: int, covariance: Any) -> ClassMoments:
     return ClassMoments.of(chunk.X, chunk.y, K, chunk.weights_or_none, covariance)
 
 
-def regress(model: Any, chunks: Chunks, classes: Any = None) -> None:
+def regress(model: Learner, chunks: Chunks) -> None:
     """LeastSquares and Ridge; hard problems get more passes."""
     try:
         learn = model.fit_moments
     except AttributeError as error:  # a rule for the penalty that needs the rows
         raise ValueError(str(error.__cause__ or error)) from None
-    m = require_finite(chunks.sum(moments, order="F"), chunks)
-    learn(m)
+    learn(m := require_finite(chunks.sum(sum_moments), chunks))
     criterion = model._refinement() if m.targets == 1 else None
     stopped = model.fit_.stopped
     short = model.fit_.certificate.evidence.get("digits", 0.0) < ENOUGH_DIGITS
     if criterion is not None and short and chunks.source.again:
-        better = refined(m, chunks, *criterion)
+        better = correct(m, chunks, *criterion)
         if better is not None:
             rule = stopped.partition(". ")[0] + ". " if ". " in stopped else ""
             how = better.stopped[0].upper() + better.stopped[1:] if rule else better.stopped
@@ -54,36 +64,31 @@ def regress(model: Any, chunks: Chunks, classes: Any = None) -> None:
     model._speak_up()
 
 
-def linear_machine(model: Any, chunks: Chunks, classes: Any = None) -> None:
-    """LeastSquaresClassifier."""
-    chunks.find_labels(classes)
-    m = chunks.sum(class_target_moments, len(chunks.labels), order="F")
-    sides = np.array([1.0 - m.mean_y[0], 1.0 + m.mean_y[0]])
-    require_rows(chunks, sides if len(chunks.labels) == 2 else m.mean_y)
+def classify_by_squares(model: Learner, chunks: Chunks) -> None:
+    chunks.find_labels()
+    m = chunks.sum(sum_moments, len(chunks.labels))
     model.fit_moments(require_finite(m, chunks), np.array(chunks.labels))
     model._speak_up()
 
 
-def gaussian(model: Any, chunks: Chunks, classes: Any = None) -> None:
-    """GaussianClassifier."""
+def classify_by_means(model: Learner, chunks: Chunks) -> None:
     if model.shrinkage == "auto":
         raise ValueError(
             "shrinkage='auto' measures every row against the covariance and needs them in memory; "
             "give a number, or None."
         )
-    chunks.find_labels(classes)
-    m = chunks.sum(class_moments, len(chunks.labels), model.covariance)
-    require_rows(chunks, m.rows)
+    chunks.find_labels()
+    m = chunks.sum(sum_class_moments, len(chunks.labels), model.covariance)
     if not np.isfinite(m.spread).all():
         raise DataError("sums over a column leave the range of float64; rescale it.")
     model.fit_moments(m, np.array(chunks.labels))
 
 
-def require_rows(chunks: Chunks, shares: Any) -> None:
-    """Rows of each class, where nobody counted them: `classes` were given for rows read once."""
-    none = [label for label, share in zip(chunks.labels, shares, strict=True) if not share > 0]
-    if none and not chunks.source.again:
-        raise DataError(f"{chunks.source.name}: no row has the class {none[0]!r} of classes=.")
+CLOSED_FORMS = {
+    "moments": regress,
+    "machine": classify_by_squares,
+    "class_moments": classify_by_means,
+}
 
 
 def require_finite(m: Moments, chunks: Chunks) -> Moments:
@@ -98,4 +103,45 @@ def require_finite(m: Moments, chunks: Chunks) -> Moments:
     return m
 
 
-CLOSED_FORMS = {"moments": regress, "machine": linear_machine, "class_moments": gaussian}
+def rows_of(chunk: Chunk) -> Rows:
+    return Rows.of(chunk.X, chunk.y, chunk.weights_or_none)
+
+
+def sum_gradient(chunk: Chunk, *at: Any) -> Gradient:
+    return rows_of(chunk).gradient(*at)
+
+
+def sum_triangle(chunk: Chunk) -> Triangle:
+    """R of the QR factorisation of the centred columns."""
+    return Triangle.of(chunk.X, None, chunk.weights_or_none)
+
+
+def sum_products(chunk: Chunk, *at: Any) -> Array:
+    """(A V)'A V, and how many numbers were added in a row."""
+    K, added = rows_of(chunk).products(*at)
+    return np.append(K.ravel(), float(added))
+
+
+def correct(m: Moments, chunks: Chunks, ridge: float | Array, intercept: bool) -> ClosedFit | None:
+    """The solution to the digits that float64 can hold, or None where columns depend on others."""
+    if m.rows < m.p + intercept and not np.all(ridge > 0):
+        return None
+    u, D = unit_columns(m, intercept, ridge)
+    corrections = 0
+
+    def gradients(*at: Any) -> Gradient:
+        nonlocal corrections
+        corrections += 1
+        total: Gradient = chunks.sum(sum_gradient, *at)
+        return total
+
+    def products(*at: Any) -> tuple[Array, int]:
+        sums = chunks.sum(sum_products, *at)
+        return sums[:-1].reshape(u.p, u.p), int(sums[-1]) + 64
+
+    sums = RowSums(gradients, lambda: chunks.sum(sum_triangle), products)
+    fit = solve(u, D, intercept, sums, "full", MOST_CORRECTIONS)
+    if fit is None:
+        return None
+    how = "then corrected in " + plural(corrections, "more pass")
+    return replace(fit, stopped=f"solved in closed form, {how} in double-double.")

@@ -6,19 +6,23 @@ Called by `fit`. One process reads; a checkpoint keeps the learner's weights and
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adaline.data.fitting.chunks import Chunks
+from adaline.data.fitting.chunks import Chunk, Chunks
 from adaline.data.reading.source import Piece
 from adaline.errors import DataError
-from adaline.estimators.online import are_long, sentence
+from adaline.estimators.labels import describe_runs
+
+if TYPE_CHECKING:
+    from adaline.estimators.streams import StreamWeights
 
 
-def learn_in_order(model: Any, chunks: Chunks, classes: Any, passes: int, seed: int) -> None:
-    """partial_fit on every block, `passes` times over the source.
+def learn_in_order(
+    model: StreamWeights, chunks: Chunks, classes: Any, passes: int, seed: int
+) -> None:
+    """partial_fit on every block, `passes` times over the source, until a pass corrects nothing.
 
     With the learner's shuffle=True the blocks of a pass, and the rows of a block, come in an order
     that the seed, the pass and the block decide. An order of all rows would read the source once
@@ -31,96 +35,76 @@ def learn_in_order(model: Any, chunks: Chunks, classes: Any, passes: int, seed: 
         chunks.set_labels(np.unique(np.asarray(classes)).tolist())
     elif model._learns == "classes":
         chunks.find_labels()
+    model._begin_stream()
     learner = Learner(model, chunks)
-    k, at, before = 0, 0, learner.corrections
+    k, start, before, rows = 0, 0, 0, 0
     if chunks.state is not None:
-        k, at, before = learner.restore(chunks.state)
+        (k, start, before, rows), memory = chunks.state
+        learner.restore(memory)
     while k < passes:
-        for index, item in ordered_items(chunks, k if shuffle else None, seed):
-            if index < at:
+        items: list[Any] | Any = list(source.descriptors()) if source.again else source
+        if shuffle:
+            np.random.default_rng([seed, k]).shuffle(items)
+        for index, item in enumerate(items):
+            if index < start:
                 continue
-            order = np.random.default_rng([seed, k, index]) if shuffle else None
-            learner.learn(source.read(item) if isinstance(item, Piece) else item, order)
-            chunks.tell(learner.rows)
-            learner.save((k, index + 1, before))
-        if k == 0 and learner.classes is not None and (runs := learner.long_runs()):
-            said = f"{sentence(model, *runs)} Write the file in a random order."
-            warnings.warn(said, UserWarning, stacklevel=3)
+            chunk = chunks.reader.read(source.read(item) if isinstance(item, Piece) else item)
+            if shuffle:
+                order = np.random.default_rng([seed, k, index])
+                chunk = chunk.taking(order.permutation(len(chunk.y)))
+            learner.learn(chunk)
+            rows += len(chunk.y)
+            chunks.tell(rows)
+            learner.save((k, index + 1, before, rows))
         if not learner.begun:
             raise DataError(f"{source.name}: no rows are left to learn from.")
-        is_calm = learner.corrections == before  # no correction: none will follow
-        k, at, before, learner.rows = passes if is_calm else k + 1, 0, learner.corrections, 0
-        learner.save((k, 0, before), now=True)
-
-
-def ordered_items(chunks: Chunks, shuffled: int | None, seed: int) -> Iterable[tuple[int, Any]]:
-    """(number in this pass, piece or block)."""
-    if not chunks.source.again:
-        return enumerate(chunks.source)
-    pieces: Any = list(chunks.source.descriptors())
-    if shuffled is not None:
-        np.random.default_rng([seed, shuffled]).shuffle(pieces)
-    return enumerate(pieces)
+        if k == 0:
+            learner.warn_of_runs()
+        corrections = int(model._stream_corrections)
+        k, start, rows = (k + 1 if corrections > before else passes), 0, 0
+        before = corrections
+        learner.save((k, 0, before, 0), now=True)
 
 
 class Learner:
-    """A learner, and how its state is saved and restored."""
+    """A learner and what its labels look like in the order of the rows."""
 
-    def __init__(self, model: Any, chunks: Chunks) -> None:
-        self.model, self.chunks = model, chunks
+    def __init__(self, model: StreamWeights, chunks: Chunks) -> None:
+        self.model, self.chunks, self.begun = model, chunks, False
         self.classes: Any = None if chunks.labels is None else np.array(chunks.labels)
-        self.rows, self.begun = 0, False
         self.runs, self.counts, self.last = 0, np.zeros(len(chunks.labels or ()), dtype=int), -1
-        model._begin_stream()
 
-    @property
-    def corrections(self) -> int:
-        """Corrections made so far."""
-        return int(self.model._stream_corrections)
-
-    def long_runs(self) -> Any:
-        """What is to be warned of where rows of a class come in long runs."""
-        return are_long(self.runs, self.counts[self.counts > 0].tolist())
-
-    def learn(self, block: Any, order: np.random.Generator | None) -> None:
-        """Every row of a block, once."""
-        chunk = self.chunks.reader.read(block, "C")
+    def learn(self, chunk: Chunk) -> None:
         X, y = chunk.X, chunk.y
-        if order is not None:
-            places = order.permutation(len(y))
-            X, y = X[places], y[places]
-        if len(y):
-            self._partial_fit(X, y)
-            if self.classes is not None:
-                self.runs += int(np.count_nonzero(y[1:] != y[:-1])) + int(y[0] != self.last)
-                self.counts += np.bincount(y, minlength=len(self.counts))
-                self.last = y[-1]
-        self.rows += len(y)
-
-    def _partial_fit(self, X: Any, y: Any) -> None:
+        if not len(y):
+            return
         if self.classes is None:
             self.model.partial_fit(X, y)
         else:
             classes = None if self.begun else self.classes
             self.model.partial_fit(X, self.classes[y], classes=classes)
+            self.runs += int(np.count_nonzero(y[1:] != y[:-1])) + int(y[0] != self.last)
+            self.counts += np.bincount(y, minlength=len(self.counts))
+            self.last = y[-1]
         self.begun = True
 
-    def save(self, at: tuple[int, int, int], *, now: bool = False) -> None:
-        """Weights, counters, and (pass, next block, corrections before the pass)."""
+    def warn_of_runs(self) -> None:
+        counts = self.counts[self.counts > 0]
+        if len(counts) and (runs := describe_runs(self.runs, counts)):
+            name = type(self.model).__name__
+            advice = f"{name} learns row by row. Write the file in a random order."
+            warnings.warn(f"{runs}; {advice}", UserWarning, stacklevel=4)
+
+    def save(self, at: tuple[int, int, int, int], *, now: bool = False) -> None:
+        """Weights, counters, and (pass, next block, corrections before the pass, rows of it)."""
         if self.chunks.checkpoint is not None:
-            head, theta = self.model._stream_memory()
-            self.chunks.state = {"at": at, "rows": self.rows, "head": head, "theta": theta}
+            self.chunks.state = at, self.model._stream_memory()
             self.chunks.save(now=now)
 
-    def restore(self, saved: Any) -> tuple[int, int, int]:
+    def restore(self, memory: Any) -> None:
         """A learner in this state: one row makes everything but the numbers, which are put back."""
-        for block in self.chunks.source:
-            chunk = self.chunks.reader.read(block, "C")
-            if len(chunk.y):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # of a rate that one row cannot judge
-                    self._partial_fit(chunk.X[:1], chunk.y[:1])
-                break
-        self.model._resume_stream((saved["head"], saved["theta"]))
-        self.rows = saved["rows"]
-        return tuple(saved["at"])
+        chunks = (self.chunks.reader.read(block) for block in self.chunks.source)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a rate that one row cannot judge
+            self.learn(next(chunk for chunk in chunks if len(chunk.y)).taking(slice(1)))
+        self.model._resume_stream(memory)

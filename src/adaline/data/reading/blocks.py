@@ -1,55 +1,59 @@
-"""`blocks`: one way in for files, tables, arrays and streams."""
+"""`blocks`: one way in for files, tables, arrays and streams; several sources become one."""
 
 from __future__ import annotations
 
-import difflib
+import copy
+import hashlib
+import operator
 import os
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from adaline.data.reading.arrays import matrix_source, npy, npz, wav
-from adaline.data.reading.checks import (
-    check_choice,
-    check_jobs,
-    check_names,
-    check_path,
-    wrong_type,
-)
-from adaline.data.reading.columnar import ArrowSource
-from adaline.data.reading.files import open_files
-from adaline.data.reading.frames import from_iterable, from_reader, from_table
+from adaline.data.reading.arrays import MatrixSource, npy, npz, wav
+from adaline.data.reading.files import existing, expanded, reading
 from adaline.data.reading.json_files import NdjsonSource, json_table
-from adaline.data.reading.libsvm import LibsvmSource
-from adaline.data.reading.locations import existing, expanded, reading
+from adaline.data.reading.libsvm import LibsvmSource, merge_extents
 from adaline.data.reading.options import ReadingOptions
-from adaline.data.reading.scratch import Scratch
 from adaline.data.reading.sheets import sheet
-from adaline.data.reading.source import Source
-from adaline.data.reading.text_bytes import ENDINGS
+from adaline.data.reading.source import Block, Piece, RowSource, Source
+from adaline.data.reading.tables import (
+    Once,
+    ParquetSource,
+    from_reader,
+    from_table,
+    open_arrow,
+)
+from adaline.data.reading.text_files import ENDINGS
 from adaline.data.reading.text_tables import TextTable, from_pipe
-from adaline.data.reading.where import Filtered, condition
 from adaline.errors import DataError
-from adaline.sums.mapreduce import Executor
+from adaline.parameters import JOBS, PATH, words, wrong_type
+from adaline.sums.mapreduce import Executor, mapreduce
 
-# What a file is, by how its name ends; text may have one of ENDINGS more, .gz for example.
-_FIELDS = dict.fromkeys((".csv", ".txt", ".dat", ".data"), ",") | {".tsv": "\t", ".tab": "\t"}
-_BLANKS = (".txt", ".dat", ".data")  # where blanks may separate words, too
-_SHEETS = (".xlsx", ".xlsm")
-_LIBSVM = (".libsvm", ".svmlight", ".svm")
-_JSON = {".ndjson": NdjsonSource, ".jsonl": NdjsonSource, ".json": json_table}
-_OTHERS: dict[str, Callable[..., Source]] = {
-    **_JSON,
-    **dict.fromkeys((".parquet", ".pq"), partial(ArrowSource, kind="Parquet")),
-    **dict.fromkeys((".arrow", ".feather", ".ipc"), partial(ArrowSource, kind="Arrow")),
-    **{".npy": npy, ".npz": npz, ".wav": wav},
+_TABLE = ("separator", "decimal", "encoding", "header", "skip_rows")
+_Opener = Callable[[str, ReadingOptions], Source]
+# What a file is, by how its name ends: who opens it, and the options that it may have. Between
+# words of some tables there may be blanks, too.
+_PLAIN_TEXT: dict[str, tuple[_Opener, Sequence[str]]] = {
+    ".csv": (partial(TextTable, separator=","), _TABLE),
+    **dict.fromkeys(
+        (".txt", ".dat", ".data"), (partial(TextTable, separator=",", blanks=True), _TABLE)
+    ),
+    **dict.fromkeys((".tsv", ".tab"), (partial(TextTable, separator="\t"), _TABLE)),
+    **dict.fromkeys((".ndjson", ".jsonl"), (NdjsonSource, ())),
+    ".json": (json_table, ()),
+    **dict.fromkeys((".libsvm", ".svmlight", ".svm"), (LibsvmSource, ("n_features",))),
 }
-_TEXT = (*_FIELDS, *_JSON, *_LIBSVM)
-_KNOWN = (*_TEXT, *_SHEETS, *(ending for ending in _OTHERS if ending not in _JSON))
-FORMATS = (*(end + packed for end in _TEXT for packed in ("", *ENDINGS)), *_KNOWN[len(_TEXT) :])
+_FORMATS: dict[str, tuple[_Opener, Sequence[str]]] = {
+    **{end + more: _PLAIN_TEXT[end] for end in _PLAIN_TEXT for more in ("", *ENDINGS)},
+    **dict.fromkeys((".xlsx", ".xlsm"), (sheet, ("header", "sheet", "skip_rows"))),
+    **dict.fromkeys((".parquet", ".pq"), (ParquetSource, ())),
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), (open_arrow, ())),
+    **{".npy": (npy, ()), ".npz": (npz, ()), ".wav": (wav, ())},
+}
 
 
 def blocks(
@@ -57,17 +61,8 @@ def blocks(
     columns: Sequence[str] | None = None,
     rows: int | None = None,
     *,
-    format: str | None = None,
-    separator: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    sheet: str | None = None,
-    skip_rows: int | None = None,
-    keep_total: bool | None = None,
-    where: str | None = None,
     jobs: int | Executor = 1,
-    n_features: int | None = None,
+    **given: Any,
 ) -> Source:
     """Row blocks of a file, many files, a table, array or stream.
 
@@ -84,31 +79,12 @@ def blocks(
     columns : sequence of str, optional
         Which columns to read; all by default.
     rows : int, optional
-        Rows of a block (about so many for text). By default some megabytes, and in Parquet and
-        Arrow files the row groups that are there.
-    format : str, optional
-        ".csv", ".parquet", ... where a file's name does not tell.
-    separator, decimal, encoding : str, optional
-        Of text tables: the letter between fields (" " for any number of blanks), "." or "," in
-        numbers, and an encoding such as "windows-1252". By default the first lines tell.
-    header : bool, optional
-        Of text tables and sheets: whether the first line has the names of the columns; without
-        them they are x0, x1, ... By default the first lines tell.
-    sheet : str, optional
-        Of an Excel file: the name of the sheet to read; the first by default.
-    skip_rows : int, optional
-        Of text tables and sheets: lines to skip at the top; the next one has the column names.
-    keep_total : bool, optional
-        Of one text table or sheet: whether to keep a last row of totals, which is left out by
-        default, and told in `notes`.
-    where : str, optional
-        Which rows to read: a column, one of == != < <= > >=, and a value, such as
-        "region != north". A missing value is unequal to any.
+        Rows of a block (about so many for text).
     jobs : int
         Of many files: processes that open them.
-    n_features : int, optional
-        Of LIBSVM files: how many features there are, counted from 1. Without it a pass over all
-        files finds the largest index, and whether they count from 0.
+    **given
+        Other fields of `ReadingOptions`: format, separator, decimal, encoding, header, sheet,
+        skip_rows, keep_total, n_features.
 
     Returns
     -------
@@ -124,86 +100,56 @@ def blocks(
     >>> source.names, source.rows, [block.rows for block in source]
     (('x0', 'x1'), 6, [4, 2])
     """
-    check_names("columns", columns)
-    beside = {condition(where)[0]} - set(columns or ()) if where is not None else ()
-    options = ReadingOptions(
-        columns=columns if columns is None else [*columns, *beside],
-        rows=rows,
-        format=format,
-        separator=separator,
-        decimal=decimal,
-        encoding=encoding,
-        header=header,
-        sheet=sheet,
-        skip_rows=skip_rows,
-        keep_total=keep_total,
-        n_features=n_features,
-    )
-    every = opened(source, options, jobs)
-    return every if where is None else Filtered(every, where, columns)
-
-
-def opened(
-    source: Any,
-    options: ReadingOptions | None = None,
-    jobs: int | Executor = 1,
-    scratch: Scratch | None = None,
-) -> Source:
-    """`blocks`, which may put what it parsed into temporary files."""
-    options = options or ReadingOptions()
-    check_jobs(jobs)
+    if unknown := given.keys() - {known.name for known in fields(ReadingOptions)}:
+        raise TypeError(f"{min(unknown)} is no option of blocks; see help(ReadingOptions).")
+    options = ReadingOptions(columns, rows, **given)
+    JOBS("jobs", jobs)
     if options.format is not None:
-        given = options.format
-        check_choice("format", given.lower() if isinstance(given, str) else given, FORMATS)
+        words(*_FORMATS)("format", options.format)
     if isinstance(source, Source):
         if options != ReadingOptions():
             raise ValueError(
                 "source is open already; choose columns, rows and format where it is opened."
             )
-        return source.keeping(scratch)
+        return source.keeping(options.scratch)
     paths = _paths(source)
-    if paths is None:
-        return _in_memory(source, options)
+    return _in_memory(source, options) if paths is None else _open(source, paths, options, jobs)
+
+
+def _open(source: Any, paths: list[str], options: ReadingOptions, jobs: Any) -> Source:
+    """The rows of files, which are of one format."""
     first = _ending(paths[0], options.format)
-    if first in _LIBSVM and scratch is not None and scratch.begin():
-        options = replace(options, scratch=scratch)
-    if len(paths) == 1:
-        with reading(f"{paths[0]}: it cannot be read"):
-            one = open_file(paths[0], options).keeping(scratch)
-            len(one.names)  # an index of LIBSVM text that is too large is refused now
-            return one
     for path in paths:
-        if (ending := _ending(path, options.format)) != first:
+        if _FORMATS[ending := _ending(path, options.format)] != _FORMATS[first]:
             raise DataError(
                 f"{path} is of the format {ending}, and {paths[0]} of {first}; give files of one "
                 "format, such as 'data/*.parquet'."
             )
+    if len(paths) == 1:
+        (one,) = _open_file(options, paths[0])
+        len(one.names)  # an index of LIBSVM text that is too large is refused now
+        return one
     name = f"{paths[0]} and others" if isinstance(source, list | tuple) else str(source)
-    options = replace(options, keep_total=True)
-    with reading(f"{name}: it cannot be read"):
-        return open_files(name, paths, open_file, options, jobs).keeping(scratch)
+    open_one = partial(_open_file, replace(options, keep_total=True), cut=jobs != 1)
+    add: Callable[[Any, Any], Any] = operator.add  # of tuples
+    return JoinedSource(name, mapreduce(open_one, paths, add, jobs), paths)
 
 
-def open_file(path: str, options: ReadingOptions) -> Source:
-    """Open a file by how its name ends."""
-    ending = _ending(path, options.format)
-    if ending in _FIELDS:
-        options.refuse_all_but(ending, "separator", "decimal", "encoding", "header", "skip_rows")
-        return TextTable(path, options, _FIELDS[ending], blanks=ending in _BLANKS)
-    if ending in _SHEETS:
-        options.refuse_all_but(ending, "header", "sheet", "skip_rows")
-        return sheet(path, options)
-    if ending in _LIBSVM:
-        options.refuse_all_but(ending, "n_features")
-        return LibsvmSource(path, options)
-    options.refuse_all_but(ending)
-    opener: Callable[..., Source] = _OTHERS[ending]
-    return opener(path, options.columns, options.rows)
+def _open_file(options: ReadingOptions, path: str, *, cut: bool = False) -> tuple[Source]:
+    """A file by how its name ends; `cut` finds the pieces of text, too."""
+    with reading(f"{path}: it cannot be read"):
+        ending = _ending(path, options.format)
+        opener, known = _FORMATS[ending]
+        options.refuse_all_but(ending, *known)
+        source = opener(path, options).keeping(options.scratch)
+        if cut:
+            tuple(source.descriptors())
+        return (source,)
 
 
 def _in_memory(source: Any, options: ReadingOptions) -> Source:
     """A table, array or stream."""
-    name, columns, rows = type(source).__name__, options.columns, options.rows
+    name = type(source).__name__
     if type(source).__module__.partition(".")[0] == "dask":
         raise TypeError(
             f"source is a {name} of dask; fit the estimator to it: "
@@ -213,50 +159,164 @@ def _in_memory(source: Any, options: ReadingOptions) -> Source:
         separator = "\t" if options.format == ".tsv" else ","
         return from_pipe(getattr(source, "buffer", source), separator, options)
     options.refuse_all_but(f"a {name}")
+    if name == "LazyFrame":
+        return from_table(source.collect(), options)
     if isinstance(source, np.ndarray) or hasattr(source, "tocsr"):
-        return matrix_source(source, columns, rows, "the array")
+        return MatrixSource(source, options)
     if hasattr(source, "read_next_batch"):
         return from_reader(source)
     if name == "Series":
         raise DataError("a Series is one column; give a table: series.to_frame().")
-    if name == "LazyFrame" or any(
-        hasattr(source, how) for how in ("columns", "__arrow_c_stream__", "to_table")
-    ):
-        return from_table(source, columns, rows)
+    if any(hasattr(source, how) for how in ("columns", "__arrow_c_stream__", "to_table")):
+        return from_table(source, options)
     if hasattr(source, "__iter__") and not isinstance(source, Mapping | Set | bytes):
-        return from_iterable(source, columns)
+        return from_iterable(source, options)
     raise wrong_type("source", source, "a path, a table, an array, or an iterable of them")
 
 
 def _paths(source: Any) -> list[str] | None:
     """The files that a path, folder, pattern or a list of them names; None for anything else."""
     if isinstance(source, (str, os.PathLike)):
-        check_path("source", source)
+        PATH("source", source)
         path = os.fspath(source).removeprefix("file://")
         with reading(f"{path}: it cannot be read"):
             return expanded(path) or [path]
     many = isinstance(source, list | tuple) and len(source) > 0
     if not many or not all(isinstance(part, str | os.PathLike) for part in source):
         return None
-    for k, part in enumerate(source):
-        check_path(f"source[{k}]", part)
     return [path for part in source for path in _paths(part) or ()]
 
 
 def _ending(path: str, format: str | None) -> str:
-    """The ending that tells the format of a file, without that of a packed one."""
-    wanted = format.lower() if format else os.path.basename(path).lower()
-    packed = next((end for end in ENDINGS if wanted.endswith(end)), "")
-    for ending in _KNOWN:
-        plain = wanted.removesuffix(packed) if ending in _TEXT else wanted
-        if wanted.endswith(ending) or plain.endswith(ending):
-            return ending
+    """The ending that tells the format of a file."""
+    name = (format or os.path.basename(path)).lower()
+    ending = next(filter(name.endswith, _FORMATS), None)
+    if ending is not None:
+        return ending
     existing(path)
-    given = format or os.path.splitext(path)[1]
-    alike = difflib.get_close_matches(given.lower(), FORMATS, 1, 0.9)  # .xls is no .xlsx
-    hint = f"did you mean {alike[0]}? Or " if alike else ""
     raise DataError(
-        f"{path}: the ending {given!r} is of no format that can be read; {hint}save the table as "
-        f".xlsx or .csv, or as one of {', '.join(_KNOWN)} (text also with {', '.join(ENDINGS)})",
+        f"{path}: the ending {os.path.splitext(path)[1]!r} is of no format that can be read; save "
+        f"the table as .xlsx or .csv, or as one of {', '.join(_PLAIN_TEXT)}, .parquet or .npy",
         ("format", ".csv", "reads it as such"),
     )
+
+
+@dataclass(frozen=True)
+class SourcePiece(Piece):
+    """A piece of one of several sources."""
+
+    source: Source = field(repr=False)
+    own: Piece
+    where: str = ""  # what follows the place of a row: its file
+
+    def placed(self, block: Block) -> Block:
+        """The block, its rows named with their file."""
+        other = copy.copy(block)
+        object.__setattr__(other, "place", lambda i: block.place(i) + self.where)
+        return other
+
+
+class JoinedSource(Source):
+    """The rows of sources that have the same columns; `paths` are their files, if any."""
+
+    def __init__(self, name: str, parts: Sequence[Source], paths: Sequence[str] = ()) -> None:
+        self.name, self.paths = name, paths
+        if isinstance(parts[0], LibsvmSource):  # all files together say how many features there are
+            parts = merge_extents(parts, name)
+        else:
+            parts = _with_the_same_columns(parts, paths)
+        self.parts, first = parts, parts[0]
+        for fact in ("names", "typed", "is_matrix", "held_here", "notes", "notation", "settled"):
+            setattr(self, fact, getattr(first, fact))
+        if any(part.notation != first.notation for part in parts):
+            self.notation = "mixed"  # fits none: an encoding reads the texts in its own
+        self.kinds = first.kinds
+        if all(part.rows is not None for part in parts):
+            self.rows = self.about = sum(part.rows or 0 for part in parts)
+
+    def over(self, change: Callable[[Source], Source]) -> JoinedSource:
+        other = copy.copy(self)
+        other.parts = [change(part) for part in self.parts]
+        other.kinds = other.parts[0].kinds
+        return other
+
+    def descriptors(self) -> Iterator[SourcePiece]:
+        index = 0
+        for k, part in enumerate(self.parts):
+            source, where = part.for_reading(), f" of {self.paths[k]}" if self.paths else ""
+            for own in part.descriptors():
+                yield SourcePiece(index, own.start, own.stop, source, own, where)
+                index += 1
+
+    def read(self, piece: Piece) -> Block:
+        assert isinstance(piece, SourcePiece)
+        return piece.placed(piece.source.read(piece.own))
+
+    def slices(self, piece: Piece) -> Iterator[Block]:
+        assert isinstance(piece, SourcePiece)
+        return map(piece.placed, piece.source.slices(piece.own))
+
+    def head(self) -> Block:
+        return self.parts[0].head()
+
+    def strays(self) -> dict[str, tuple[str, ...]]:
+        return self.parts[0].strays()
+
+    def for_reading(self) -> Source:
+        other = copy.copy(self)
+        other.parts = []
+        return other
+
+    @property
+    def fingerprint(self) -> str:
+        marks = "\n".join(part.fingerprint for part in self.parts)
+        return hashlib.sha256(f"{self.paths} {self.names} {marks}".encode()).hexdigest()
+
+
+def _with_the_same_columns(parts: Sequence[Source], paths: Sequence[str]) -> list[Source]:
+    """Refuse other columns; those that are text in some file are text in all."""
+    first, texts, aligned = parts[0], set[str](), []
+    usual = dict(zip(first.names, first.kinds, strict=True))
+    for k, part in enumerate(parts):
+        name, first_name = (paths[k], paths[0]) if paths else (f"block {k}", "block 0")
+        kinds = dict(zip(part.names, part.kinds, strict=True))
+        if kinds.keys() != usual.keys():
+            raise DataError(
+                f"{name} has the columns {list(kinds)[:8]}, and {first_name} has "
+                f"{list(usual)[:8]}; all need the same."
+            )
+        others = [column for column in kinds if paths and kinds[column] != usual[column]]
+        for column in others:
+            if first.typed or {kinds[column], usual[column]} != {"number", "text"}:
+                raise DataError(
+                    f"{name}: the column {column!r} holds {kinds[column]}, and in {first_name} "
+                    f"{usual[column]}; all need the same."
+                )
+        texts.update(others)
+        is_alike = list(kinds) == list(usual)
+        aligned.append(part if is_alike else part.with_columns(first.names) or part)
+    return [part.reread(sorted(texts)) if texts else part for part in aligned]
+
+
+def from_iterable(parts: Iterable[Any], options: ReadingOptions) -> Source:
+    """A list of blocks, or a generator of them, which come once."""
+    sources = (_open_part(part, options) for part in parts)
+    if not isinstance(parts, list | tuple):
+        return Once((s.read(Piece(0, 0, s.rows or 0)) for s in sources), "the stream of blocks")
+    if not parts:
+        raise DataError("the list of blocks is empty; give at least one.")
+    return JoinedSource("the list of blocks", list(sources))
+
+
+def _open_part(part: Any, options: ReadingOptions) -> RowSource:
+    """A block given as a table, or as an array."""
+    source: RowSource
+    if isinstance(part, np.ndarray) or hasattr(part, "tocsr"):
+        matrix = part if hasattr(part, "tocsr") else np.atleast_2d(part)
+        source = MatrixSource(matrix, options, "a block")
+    elif hasattr(part, "columns") or hasattr(part, "__arrow_c_stream__"):
+        source = from_table(part, options)
+    else:
+        raise wrong_type("a block", part, "a table or an array, such as numpy.array(rows)")
+    source.size = max(source.rows or 0, 1)
+    return source

@@ -19,10 +19,7 @@ ORDERS = {
     "yq": "year and quarter",
 }
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_NAMES = "january february march april may june july august september october november december"
-_MONTH_OF = {name: k + 1 for names in (_NAMES.split(), MONTHS) for k, name in enumerate(names)}
-_MONTH_OF["sept"] = 9
+_MONTHS = "january february march april may june july august september october november december"
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 _DAY, _NAME = r"(?P<d>\d{1,2})", r"(?P<name>[A-Za-z]{3,9})\.?"
@@ -63,11 +60,7 @@ def _patterns(order: str) -> list[re.Pattern[str]]:
 
 
 def are_seasons(levels: Iterable[str]) -> bool:
-    """Whether all texts name a year and the next one, as seasons do, rather than a month.
-
-    >>> are_seasons(["2009-10", "1999/00"]), are_seasons(["2009-10", "2009-11"])
-    (True, False)
-    """
+    """Whether all texts name a year and the next one, 2009-10, rather than a month."""
     matches = [_SEASON.fullmatch(level) for level in levels]
     return all(m is not None and (int(m[1]) + 1) % 100 == int(m[2]) for m in matches)
 
@@ -87,32 +80,25 @@ def days_of(text: str, order: str) -> float | None:
     year, day, month = part["y"], part.get("d", "1"), part.get("m", "")
     if "q" in part:
         month = str(3 * int(part["q"]) - 2)
-    elif not month:
-        month = str(_MONTH_OF.get(part["name"].lower(), 0))
+    elif not month:  # Sep, Sept and September
+        starts = [name.startswith(part["name"].lower()) for name in _MONTHS.split()]
+        month = str(starts.index(True) + 1 if any(starts) else 0)
     if len(year) == 2:
         if part.get("sep") == "." and len(day + month) < 4:
             return None  # 1.2.13 is rather the version of a program
         year = f"{'19' if int(year) >= 69 else '20'}{year}"
+    hour, half, zone = int(part.get("H", 0)), part.get("half", ""), part.get("zone", "Z")
+    minute, second = int(part.get("M", 0)), float(part.get("S", "0").replace(",", "."))
+    if hour > 24 or minute > 59 or second >= 61 or (half and not 1 <= hour <= 12):
+        return None
+    if half:
+        hour = hour % 12 + 12 * (half[0] in "pP")
+    seconds = 3600.0 * hour + 60.0 * minute + second
+    if zone[0] in "+-":  # to UTC
+        offset = 3600 * int(zone[1:3]) + 60 * int(zone[-2:])
+        seconds += offset if zone[0] == "-" else -offset
     try:
         days = datetime.date(int(year), int(month), int(day)).toordinal() - _EPOCH
     except ValueError:
         return None
-    time = _time_in(part)
-    return None if time is None else days + time
-
-
-def _time_in(part: dict[str, str]) -> float | None:
-    """The time of day as a fraction, in UTC where a zone is given; None for no time."""
-    hour, minute = int(part.get("H", 0)), int(part.get("M", 0))
-    second = float(part.get("S", "0").replace(",", "."))
-    if "half" in part:
-        if not 1 <= hour <= 12:
-            return None
-        hour = hour % 12 + 12 * (part["half"][0] in "pP")
-    if hour > 24 or minute > 59 or second >= 61:
-        return None
-    seconds, zone = 3600.0 * hour + 60.0 * minute + second, part.get("zone", "Z")
-    if zone[0] in "+-":
-        offset = 3600 * int(zone[1:3]) + 60 * int(zone[-2:])
-        seconds += offset if zone[0] == "-" else -offset
-    return seconds / 86400.0
+    return days + seconds / 86400.0

@@ -1,177 +1,141 @@
-"""Several sources as one, one after the other: many files, or a list of tables or arrays.
-
-Every file is opened once when the source is made, to learn its columns and where to cut it; with
-`jobs` other processes or the workers of a cluster do that. A piece brings its file's source along,
-so that whoever gets a piece can read it.
-"""
+"""Where files are: paths of this machine, and URLs that fsspec can open (s3://, http://, ...)."""
 
 from __future__ import annotations
 
-import copy
+import difflib
+import glob
 import hashlib
-import operator
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
 
-from adaline.data.reading.libsvm import LibsvmSource, merge_extents
-from adaline.data.reading.locations import reading, size_of
-from adaline.data.reading.options import ReadingOptions
-from adaline.data.reading.source import Block, Piece, Source
-from adaline.errors import DataError
-from adaline.sums.mapreduce import Executor, mapreduce
+import numpy as np
 
+from adaline.errors import DataError, MissingExtra
 
-@dataclass(frozen=True)
-class SourcePiece(Piece):
-    """A piece of one of several sources."""
-
-    source: Source = field(repr=False)
-    own: Piece
-    where: str = ""  # what follows the place of a row: its file
+# A fingerprint reads the head of a file and some places after it, in bytes.
+FINGERPRINT_HEAD, FINGERPRINT_SAMPLES, FINGERPRINT_SAMPLE = 2**20, 32, 4096
 
 
-class JoinedSource(Source):
-    """The rows of sources that have the same columns; `paths` are their files, if any."""
-
-    def __init__(self, name: str, parts: Sequence[Source], paths: Sequence[str] = ()) -> None:
-        self.name, self.paths = name, paths
-        first = parts[0]
-        for fact in ("names", "typed", "is_matrix", "held_here", "notes", "notation", "settled"):
-            setattr(self, fact, getattr(first, fact))
-        if any(part.notation != first.notation for part in parts):
-            self.notation = "mixed"  # fits none: an encoding reads the texts in its own
-        if not isinstance(first, LibsvmSource):
-            parts = _with_the_same_columns(parts, paths)
-        self.parts, self.kinds = parts, parts[0].kinds
-        known = [part.rows for part in parts if part.rows is not None]
-        if len(known) == len(parts):
-            self.rows = self.about = sum(known)
-        else:  # text, by the bytes a row of the first piece
-            piece = next(iter(parts[0].descriptors()))
-            width = (piece.stop - piece.start) / max(parts[0].read(piece).rows, 1)
-            self.about = int(sum(map(size_of, paths)) / max(width, 1))
-
-    def _over(self, parts: Sequence[Source]) -> JoinedSource:
-        other = copy.copy(self)
-        other.parts, other.kinds = parts, parts[0].kinds
-        return other
-
-    def descriptors(self) -> Iterator[SourcePiece]:
-        """The pieces of every part in turn."""
-        index = 0
-        for k, part in enumerate(self.parts):
-            source, where = part.for_reading(), f" of {self.paths[k]}" if self.paths else ""
-            for own in part.descriptors():
-                yield SourcePiece(index, own.start, own.stop, source, own, where)
-                index += 1
-
-    def read(self, piece: Piece) -> Block:
-        """The rows of a piece."""
-        assert isinstance(piece, SourcePiece)
-        return _placed(piece.source.read(piece.own), piece.where)
-
-    def slices(self, piece: Piece) -> Iterator[Block]:
-        """The rows of a piece, cut as its part is."""
-        assert isinstance(piece, SourcePiece)
-        return (_placed(block, piece.where) for block in piece.source.slices(piece.own))
-
-    def head(self) -> Block:
-        """The first rows of the first part."""
-        return self.parts[0].head()
-
-    def reread(self, text: Sequence[str] = (), na: Sequence[str] = ()) -> Source:
-        """The same rows, with these columns as text and these texts as missing values."""
-        return self._over([part.reread(text, na) for part in self.parts])
-
-    def with_labels(self, name: str) -> Source:
-        """The same rows, with a column whose text is labels."""
-        return self._over([part.with_labels(name) for part in self.parts])
-
-    def strays(self) -> dict[str, tuple[str, ...]]:
-        """Texts in columns of numbers that are neither, in the first rows of the first part."""
-        return self.parts[0].strays()
-
-    def for_reading(self) -> Source:
-        """Without the list of parts, which a piece brings along."""
-        other = copy.copy(self)
-        other.parts = []
-        return other
-
-    def keeping(self, scratch: Any, *, many: bool = True) -> Source:
-        """The same source, which puts what it parsed there, and finds it there again."""
-        return self._over([part.keeping(scratch, many=True) for part in self.parts])
-
-    @property
-    def fingerprint(self) -> str:
-        """Of all parts in their order."""
-        marks = "\n".join(part.fingerprint for part in self.parts)
-        return hashlib.sha256(f"{self.paths} {self.names} {marks}".encode()).hexdigest()
+def is_url(path: str) -> bool:
+    """Whether fsspec has to open it."""
+    return "://" in path
 
 
-def open_files(
-    name: str,
-    paths: Sequence[str],
-    open_file: Callable[[str, ReadingOptions], Source],
-    options: ReadingOptions,
-    jobs: int | Executor = 1,
-) -> JoinedSource:
-    """Many files of one format as one source."""
-    find = partial(_opened, open_file=open_file, options=options, cut=jobs != 1)
-    add: Callable[[Any, Any], Any] = operator.add  # of tuples
-    parts: tuple[Source, ...] = mapreduce(find, paths, add, jobs)
-    if isinstance(parts[0], LibsvmSource):  # all files together say how many features there are
-        parts = merge_extents(parts, name)
-    return JoinedSource(name, parts, tuple(paths))
+def open_binary(path: str) -> IO[bytes]:
+    """A file object that can be read at any place."""
+    if not is_url(path):
+        return open(path, "rb")
+    system, inside = _file_system(path)
+    file: IO[bytes] = system.open(inside, "rb")
+    return file
 
 
-def _opened(
-    path: str,
-    open_file: Callable[[str, ReadingOptions], Source],
-    options: ReadingOptions,
-    cut: bool,
-) -> tuple[Source, ...]:
-    with reading(f"{path}: it cannot be read"):
-        source = open_file(path, options)
-        if cut:  # the pieces of text are found by reading it, and noted
-            tuple(source.descriptors())
-        return (source,)
+def stamp(path: str) -> tuple[Any, ...]:
+    """What changes when a file does: its size, and when it was written where that is known."""
+    if not is_url(path):
+        facts = os.stat(path)
+        return facts.st_size, facts.st_mtime_ns
+    system, inside = _file_system(path)
+    size = system.size(inside)
+    if size is None:
+        raise DataError(
+            f"{path}: the server does not tell how large the file is, and it is read in parts; "
+            "copy it to a file first."
+        )
+    return (int(size),)
 
 
-def _with_the_same_columns(parts: Sequence[Source], paths: Sequence[str]) -> list[Source]:
-    """Refuse other columns; those that are text in some file are text in all."""
-    names = [paths[k] if paths else f"block {k}" for k in range(len(parts))]
-    what = "files" if paths else "blocks"
-    first, texts = parts[0], []
-    usual = dict(zip(first.names, first.kinds, strict=True))
-    for part, name in zip(parts, names, strict=True):
-        if set(part.names) != set(first.names):
+def existing(path: str) -> str:
+    """The path of a regular file that is there and not empty."""
+    system, inside = (os.path, path) if not is_url(path) else _file_system(path)
+    if not system.exists(inside):
+        folder, name = os.path.split(path)
+        others = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
+        alike = difflib.get_close_matches(name, others, 1)
+        hint = f"; did you mean {os.path.join(folder, alike[0])!r}?" if alike else "."
+        raise DataError(f"{path}: there is no such file{hint}")
+    if system is os.path and not os.path.isfile(path):  # opening a pipe may wait for ever
+        raise DataError(
+            f"{path}: this is a directory, pipe or device; give a file, or pipe it as stdin."
+        )
+    if stamp(path)[0] == 0:
+        raise DataError(f"{path}: the file is empty; it needs column names and rows.")
+    return path
+
+
+def expanded(path: str) -> list[str] | None:
+    """The files of a folder or a pattern, part.2 before part.10; None where it names one file."""
+    if is_url(path):
+        system, inside = _file_system(path)
+        if not glob.has_magic(inside) and not system.isdir(inside):
+            return None
+        names = system.glob(inside) if glob.has_magic(inside) else system.find(inside)
+        files = [system.unstrip_protocol(name) for name in names if system.isfile(name)]
+    elif os.path.isdir(path):
+        names = (os.path.join(at, name) for at, _, inner in os.walk(path) for name in inner)
+        files = list(filter(os.path.isfile, names))
+    elif os.path.lexists(path) or not glob.has_magic(path):
+        return None
+    else:
+        files = list(filter(os.path.isfile, glob.glob(path, recursive=True)))
+    # Names that begin with a dot or an underscore are of other programs.
+    files = [name for name in files if os.path.basename(name)[:1] not in (".", "_")]
+    for name in files:
+        if re.search(r"[/\\][^/\\]+=[^/\\]*[/\\]", name.removeprefix(os.path.dirname(path))):
             raise DataError(
-                f"{name} has the columns {list(part.names)[:8]}, and {names[0]} has "
-                f"{list(first.names)[:8]}; all {what} need the same."
+                f"{name}: its folder is named like a column (NAME=VALUE), and such columns are not "
+                "read. Write them into the files."
             )
-        for column, kind in zip(part.names, part.kinds, strict=True):
-            if kind == usual[column] or not paths:
-                continue
-            if first.typed or {kind, usual[column]} != {"number", "text"}:
-                raise DataError(
-                    f"{name}: the column {column!r} holds {kind}, and in {names[0]} "
-                    f"{usual[column]}; all {what} need the same."
-                )
-            texts.append(column)
-    aligned = []
-    for part in parts:
-        if list(part.names) != list(first.names):
-            part = part.with_columns(first.names) or part
-        aligned.append(part.reread(texts) if texts else part)
-    return aligned
+    if not files:
+        raise DataError(f"{path}: no file is there; give a directory or a pattern that has some.")
+    return sorted(files, key=_natural)
 
 
-def _placed(block: Block, where: str) -> Block:
-    """A block whose rows are named with their file."""
-    if not where:
-        return block
-    other = copy.copy(block)
-    object.__setattr__(other, "place", lambda i: f"{block.place(i)}{where}")
-    return other
+def _natural(name: str) -> list[Any]:
+    """Numbers in names by their value."""
+    parts = re.split(r"(\d+)", name)
+    return [(int(part), part) if k % 2 else (0, part) for k, part in enumerate(parts)]
+
+
+def _file_system(path: str) -> tuple[Any, str]:
+    """The file system of a URL, and what the URL is called there."""
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise MissingExtra.of("io", f"{path}: reading a URL", "fsspec") from None
+    try:
+        system, inside = url_to_fs(path)
+    except (ImportError, ValueError) as error:  # it names the package that knows this protocol
+        raise DataError(f"{path}: this URL cannot be opened: {error}.") from None
+    return system, str(inside)
+
+
+def fingerprint_of_file(path: str, *facts: Any) -> str:
+    """SHA-256 of a file's size, head, tail and some places between, and of how it is read."""
+    size = stamp(path)[0]
+    digest = hashlib.sha256(repr((facts, size)).encode())
+    last = max(size - FINGERPRINT_SAMPLE, FINGERPRINT_HEAD)
+    with open_binary(path) as file:
+        digest.update(file.read(FINGERPRINT_HEAD))
+        for place in np.linspace(FINGERPRINT_HEAD, last, FINGERPRINT_SAMPLES).astype(int).tolist():
+            file.seek(place)
+            digest.update(file.read(FINGERPRINT_SAMPLE))
+    return digest.hexdigest()
+
+
+@contextmanager
+def reading(what: str, advice: str = "it is damaged, or of another format") -> Iterator[None]:
+    """Turn whatever the libraries below raise into a DataError."""
+    try:
+        yield
+    except (DataError, MissingExtra, MemoryError):
+        raise
+    except Exception as error:
+        # Damaged pages are an OSError of pyarrow, without the number that the system's have.
+        if isinstance(error, OSError) and (type(error) is not OSError or error.errno is not None):
+            raise
+        why = " ".join(str(error).split())[:150] or type(error).__name__
+        raise DataError(f"{what} ({why}); {advice}.") from error

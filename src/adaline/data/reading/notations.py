@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +28,9 @@ from adaline.results import Array
 
 MISSING = ("", "NA", "N/A", "null", "NULL", "None")  # texts that stand for no text at all
 # Texts that stand for a missing value in a column of numbers or dates; case does not matter.
-GAPS = frozenset(
-    (
-        *("", "?", "??", "-", "--", "---", ".", "..", "...", "–", "—", "n/a", "na", "n.a.", "n.a"),
-        *("#n/a", "#na", "#value!", "#div/0!", "#null!", "#ref!", "#num!", "null", "(null)"),
-        *("none", "nil", "nan", "<na>", "nat", "missing", "unknown", "not available"),
-    )
-)
+_MARKS_OF_GAPS = "? ?? - -- --- . .. ... – — n/a na n.a. n.a #n/a #na #value! #div/0! #null! #ref!"
+_WORDS_OF_GAPS = "#num! null (null) none nil nan <na> nat missing unknown"
+GAPS = frozenset(("", "not available", *f"{_MARKS_OF_GAPS} {_WORDS_OF_GAPS}".split()))
 SHARES = ("%", "‰")
 MONEY = (
     *("US$", "A$", "C$", "R$", "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "₴", "₪"),
@@ -68,14 +65,15 @@ _LETTERED = re.compile(
     rf"[^\d(+−-]*[(+−-]?[^\d]{{0,4}}([\d.,' ]*\d)\s*({_any_of(list(POWERS))})\b[^\d]*"
 )
 _DECIMALS = re.compile(r"\d[.,]\d{1,2}$|\d\.\d{4,}$|^0?[.,]\d")  # 1,234 and 1.234 may be whole
-_CODE = re.compile(r"0\d+")  # 01234: a code rather than a number
+# As computers write numbers.
+PLAIN = r"[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|(?i:inf|infinity|nan))"
+CODE = re.compile(r"\d[\w/-]*[A-Za-z/-][\w/-]*")  # 136A, 1977-1989, 0301-551
+ZEROS = re.compile(r"0\d+")  # 01234: a code rather than a number
 _SIGN = re.compile(_any_of((*SHARES, *MONEY)))
 _MEASURE = re.compile(rf"\d\.?\s*({'|'.join(map(re.escape, MEASURES))})\s*\)?\s*$")
 
 NEARLY_ALL = 0.9  # of the values that a notation reads make it that of the column,
 MAX_STRAYS, MIN_LEVELS = 3, 8  # if so few different texts remain, and so many are read
-SHOWN_STRANGE = 3  # levels that cannot be read and are named
-SAMPLE_LEVELS = 32  # that a notation must read before all are tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,16 +92,11 @@ def is_gap(text: str, na: Sequence[str] = ()) -> bool:
 
 
 def is_notation(text: str) -> bool:
-    """Whether a text is a notation of this language.
-
-    >>> [is_notation(text) for text in ("number € .,", "number kg", "date dmy", "number x")]
-    [True, True, True, False]
-    """
+    """Whether a text is a notation of this language."""
     word, _, other = text.partition(" ")
     if word == "date":
         return other in ORDERS
-    unit, marks, letters = _parts(text)
-    return word == "number" and text == _notation(unit, marks, letters)
+    return word == "number" and text == _notation(*_parts(text))
 
 
 def candidates(
@@ -114,26 +107,23 @@ def candidates(
     Whole numbers that begin with a zero, such as 01234, are codes, unless `forced`; and years such
     as 2009-10 are no months.
 
-    >>> candidates(["1,234.5", "12"])
-    ('number ,.',)
-    >>> candidates(["31/12/2024", "?"]), candidates(["1977-1989"]), candidates(["01234"])
-    (('date dmy',), (), ())
+    >>> candidates(["1,234.5", "12"]), candidates(["31/12/2024", "?"]), candidates(["01234"])
+    (('number ,.',), ('date dmy',), ())
     >>> candidates(["2024-05", "2024-06"]), candidates(["2009-10", "2010-11"])
     (('date ym',), ())
-    >>> candidates(["12.5 kg", "3kg"]), candidates(["12.5 kg", "30 g"])
-    (('number kg', 'number kg ,.', 'number kg _.', "number kg '."), ())
+    >>> candidates(["12.5 kg", "3kg"])[0], candidates(["12.5 kg", "30 g"])
+    ('number kg', ())
     >>> candidates(["$950", "$1.2M"])[0], candidates(["12", "12k"])
     ('number $ kMB', ())
     """
     values = [level for level in levels if not is_gap(level, na)]
     if not values:
         return ()
-    sample = values[:: max(len(values) // SAMPLE_LEVELS, 1)]
-    letters = are_clear(values) or (forced and any(map(has_letters, values)))
+    letters = forced and any(_LETTERED.fullmatch(value.strip()) for value in values)
     return tuple(
         notation
-        for notation in _possible(sample[0], letters)
-        if all(None not in _values(some, notation, na) for some in (sample, values))
+        for notation in _possible(values[0], letters or _are_clear(values))
+        if all(_value(level, notation, na) is not None for level in values)
         and (forced or not _are_codes(notation, values))
     )
 
@@ -148,19 +138,15 @@ def nearly_all(counts: Mapping[str, int], na: Sequence[str] = ()) -> tuple[str, 
     """
     levels = [level for level in counts if not is_gap(level, na)]
     most = (1.0 - NEARLY_ALL) * sum(counts[level] for level in levels)
-    letters = are_clear(levels)
+    letters = _are_clear(levels)
     for first in levels[: MAX_STRAYS + 1]:
         for notation in _possible(first, letters):
-            strange: list[str] = []
-            for level, value in zip(levels, _values(levels, notation, na), strict=True):
-                if value is None:
-                    strange.append(level)
-                if len(strange) > MAX_STRAYS:
-                    break
+            unread = (level for level in levels if _value(level, notation, na) is None)
+            strange = sorted(islice(unread, MAX_STRAYS + 1))
             few = not strange or len(levels) - len(strange) >= MIN_LEVELS
             few = few and len(strange) <= MAX_STRAYS
             if few and sum(counts[level] for level in strange) <= most:
-                return notation, tuple(sorted(strange))
+                return notation, tuple(strange)
     return "", ()
 
 
@@ -179,9 +165,7 @@ def several(levels: Sequence[str], na: Sequence[str] = ()) -> str:
     return ""
 
 
-def read(
-    levels: Sequence[str], notation: str, na: Sequence[str] = (), most: int = SHOWN_STRANGE
-) -> Values:
+def read(levels: Sequence[str], notation: str, na: Sequence[str] = (), most: int = 3) -> Values:
     """The numbers that levels say in a notation; at most so many strange levels are returned.
 
     >>> read(["$1,200", "($3.50)", "n/a"], "number $ ,.").values
@@ -189,9 +173,10 @@ def read(
     """
     values, gone = np.zeros(len(levels)), np.zeros(len(levels), dtype=bool)
     strange: list[str] = []
-    for k, value in enumerate(_values(levels, notation, na)):
-        if value is None and not is_gap(levels[k], na):
-            strange.append(levels[k])
+    for k, level in enumerate(levels):
+        value = _value(level, notation, na)
+        if value is None and not is_gap(level, na):
+            strange.append(level)
         elif value is None or math.isnan(value):
             gone[k] = True
         else:
@@ -210,19 +195,15 @@ def words(notation: str) -> str:
         return f"dates, {ORDERS[order]}" if order in ORDERS else "dates"
     unit, marks, letters = _parts(notation)
     text = "percent" if unit == "%" else f"numbers in {unit}" if unit else "numbers"
-    if marks:
-        thousands = {",": "comma", ".": "point", "_": "space", "'": "apostrophe"}[marks[0]]
-        decimal = "decimal comma" if marks[1] == "," else f"{thousands} between thousands"
-        text += f" with {decimal}"
-    return text + (", and k, M or bn" if marks else " with k, M or bn") * letters
+    thousands = {",": "comma", ".": "point", "_": "space", "'": "apostrophe"}
+    features = ["decimal comma"] if marks.endswith(",") else []
+    features += [f"{thousands[marks[0]]} between thousands"] if marks.endswith(".") else []
+    features += ["k, M or bn"] if letters else []
+    return f"{text} with {', and '.join(features)}" if features else text
 
 
 def unit_of(notation: str) -> str:
-    """What values are measured in: a unit, "date", or "" for plain numbers.
-
-    >>> unit_of("number € .,"), unit_of("date dmy"), unit_of("number .,")
-    ('€', 'date', '')
-    """
+    """What values are measured in: a unit, "date", or "" for plain numbers."""
     return "date" if notation.startswith("date") else _parts(notation)[0]
 
 
@@ -231,25 +212,11 @@ def is_bare(notation: str) -> bool:
     return not notation.startswith("date") and _parts(notation)[0::2] == ("", False)
 
 
-def has_letters(text: str) -> bool:
-    """Whether a text is digits with a letter for thousands, millions or billions.
-
-    >>> has_letters("$1.2M"), has_letters("12m"), has_letters("1200")
-    (True, False, False)
-    """
-    return _LETTERED.fullmatch(text.strip()) is not None
-
-
-def are_clear(levels: Sequence[str]) -> bool:
+def _are_clear(levels: Sequence[str]) -> bool:
     """Whether letters in a column of numbers can only stand for thousands, millions and billions.
 
-    One of them follows decimals, which codes do not have, or all values have one, and not only
-    capitals, which may be units and codes.
-
-    >>> are_clear(["950", "1.2k", "3M"]), are_clear(["45k", "50k"]), are_clear(["1.2 Mio", "3 Mrd"])
-    (True, True, True)
-    >>> are_clear(["12", "12k"]), are_clear(["4K", "8K"]), are_clear(["1.2m", "3m"])
-    (False, False, False)
+    One of them follows decimals, which codes do not have (950, 1.2k), or all values have one, and
+    not only capitals, which may be units and codes (4K, 8K).
     """
     texts = (level.strip() for level in levels)
     matches = [m for t in texts if not t[-1:].isdigit() and (m := _LETTERED.fullmatch(t))]
@@ -259,16 +226,13 @@ def are_clear(levels: Sequence[str]) -> bool:
     return bool(matches) and len(matches) == len(levels) and not capitals
 
 
-def _values(levels: Sequence[str], notation: str, na: Sequence[str]) -> Iterator[float | None]:
-    """A number for each level; None where the notation does not read it."""
+def _value(level: str, notation: str, na: Sequence[str]) -> float | None:
+    """The number of a level; None if the notation does not read it."""
+    if level.strip() in na:
+        return None
     word, _, order = notation.partition(" ")
-    for level in levels:
-        if level.strip() in na:
-            yield None
-        elif word == "date":  # what held dates that were no text is written year first
-            yield days_of(level, order or "ymd")
-        else:
-            yield _number(level, notation)
+    # Dates that were no text are written year first.
+    return days_of(level, order or "ymd") if word == "date" else _number(level, notation)
 
 
 def _possible(level: str, letters: bool = False) -> list[str]:
@@ -286,7 +250,7 @@ def _possible(level: str, letters: bool = False) -> list[str]:
 def _are_codes(notation: str, levels: Sequence[str]) -> bool:
     if notation.startswith("date"):
         return notation == "date ym" and are_seasons(levels)
-    coded = any(_CODE.fullmatch(level.strip()) for level in levels)
+    coded = any(ZEROS.fullmatch(level.strip()) for level in levels)
     return coded and all(level.strip().isdigit() for level in levels)
 
 
@@ -304,49 +268,39 @@ def _parts(notation: str) -> tuple[str, str, bool]:
 
 
 @cache
-def _patterns(notation: str) -> list[re.Pattern[str]]:
-    """Sign, unit and digits; a negative number may be in brackets, or with decimals be 12.50-.
-
-    Without decimals 3- may be a mark at school.
-    """
+def _pattern(notation: str) -> re.Pattern[str]:
+    """Two places for a bracket or sign, before and after money; digits, letter, sign and unit."""
     unit, marks, letters = _parts(notation)
     if marks:
         thousands, decimal = _MARK[marks[0]], _MARK[marks[1]]
-        integer = rf"(?:[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+|\d+)"
-        digits, decimals = rf"{integer}(?:{decimal}\d+)?|{decimal}\d+", rf"{integer}{decimal}\d+"
+        digits = rf"(?:[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+|\d+)(?:{decimal}\d+)?|{decimal}\d+"
     else:
-        digits = r"\d+(?:\.\d*)?|\.\d+" if unit else r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
-        decimals = r"\d*\.\d+"
-    number, sign, named = f"(?P<digits>{digits})", "[-+−]?", re.escape(unit)
-    number += rf"(?:\s*(?P<letter>{_any_of(list(POWERS))}))?" if letters else ""
-    forms = [number]
-    if unit:
-        blanks = r"\s+" if len(unit) == 1 and unit.isupper() else r"\s*"  # 136A is a code
-        forms = [rf"{number}{blanks}{named}"]
-        if unit in MONEY:
-            forms.append(rf"{named}\s*(?P<after>{sign})\s*{number}")
-    forms = [rf"(?P<sign>{sign})\s*{form}" for form in forms] + [
-        rf"\(\s*{form}\s*\)" for form in forms
-    ]
-    if unit in MONEY:
-        forms.append(rf"{named}\s*\(\s*{number}\s*\)")
-    forms.append(rf"(?P<digits>{decimals})(?P<sign>[-−])" + rf"\s*{named}" * bool(unit))
-    return [re.compile(rf"\s*{form}\s*") for form in forms]
+        digits = r"(?:\d+(?:\.\d*)?|\.\d+)" + r"(?:[eE][-+]?\d+)?" * (not unit)
+    money = rf"((?:{re.escape(unit)}\s*)?)" if unit in MONEY else "()"
+    blanks = r"\s+" if len(unit) == 1 and unit.isupper() else r"\s*"  # 136A is a code
+    letter = rf"(?:\s*({_any_of(list(POWERS))}))?" if letters else "()"
+    own = rf"({blanks}{re.escape(unit)})?" if unit else "()"
+    # Blanks follow something, or else a text of many blanks would be tried in very many ways.
+    sign = r"((?:\(\s*)?(?:[-+−]\s*)?)"
+    return re.compile(rf"{sign}{money}{sign}({digits}){letter}([-−]?){own}(\s*\))?")
 
 
 def _number(text: str, notation: str) -> float | None:
-    match = next((m for p in _patterns(notation) if (m := p.fullmatch(text))), None)
+    """A number with its unit once; a negative one may be in brackets, or with decimals be 12.50-.
+
+    Without decimals 3- may be a mark at school.
+    """
+    match = _pattern(notation).fullmatch(text.strip())
     if match is None:
         return None
-    part = match.groupdict("")
-    digits, marks = part["digits"], _parts(notation)[1]
+    outer, before, inner, digits, letter, minus, after, closed = match.groups("")
+    unit, marks, _ = _parts(notation)
     if marks:
-        digits = re.sub(_MARK[marks[0]], "", digits)
-        digits = digits.replace(",", ".") if marks[1] == "," else digits
-    signs = part.get("sign", "") + part.get("after", "")
-    negative = signs.count("-") + signs.count("−")
-    if negative > 1:
+        digits = re.sub(_MARK[marks[0]], "", digits).replace(marks[1], ".")
+    signs = "".join((outer + inner + minus).split())
+    once = bool(before) + bool(after) == bool(unit)
+    decimals = "." in digits[:-1]  # 12.- are twelve francs
+    if not once or len(signs) > 1 or ("(" in signs) != bool(closed) or (minus and not decimals):
         return None
-    if part.get("letter"):
-        digits += f"e{POWERS[part['letter']]}"
-    return -float(digits) if negative or "(" in text else float(digits)
+    value = float(f"{digits}e{POWERS[letter]}" if letter else digits)
+    return -value if signs not in ("", "+") else value

@@ -1,4 +1,4 @@
-"""How a source is read, as its caller states it: what `blocks`, its files and the command share."""
+"""`ReadingOptions`: how a source is read, as its caller states it, for all that open files."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adaline import parameters
-from adaline.data.reading.checks import check_names, check_text
-from adaline.parameters import FLAG, NONE, Expected, count, words
+from adaline.parameters import FLAG, NAMES, NONE, Expected, count, text, words
 
-_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|"}
-_WORDS |= {"blank": " ", "blanks": " ", "space": " "}
+_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "blanks": " "}
 # Latin-1 is Windows-1252 with control characters for 27 letters, which text has not.
-_ENCODINGS = {"cp1252": "windows-1252", "iso8859-1": "windows-1252", "utf-8-sig": "utf-8"}
-_ENCODINGS |= {"ascii": "utf-8"}
+_ENCODINGS = {"cp1252": "windows-1252", "iso8859-1": "windows-1252"}
+_ENCODINGS |= {"utf-8-sig": "utf-8", "ascii": "utf-8"}
 _TABLE = {
+    "columns": NONE | NAMES,
     "rows": NONE | count(1),
     "decimal": NONE | words(".", ","),
     "header": NONE | FLAG,
@@ -34,7 +33,34 @@ _OF = {  # what an option is about, where it is not about all formats
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """The parameters of `blocks`, in one spelling; None where the first lines are to tell."""
+    """How a source is read: for `blocks`, which opens it; by default the first lines decide.
+
+    Parameters
+    ----------
+    columns : sequence of str, optional
+        Which columns to read; all by default.
+    rows : int, optional
+        Rows of a block (about so many for text). By default some megabytes, and in Parquet and
+        Arrow files the row groups that are there.
+    format : str, optional
+        ".csv", ".parquet", ... where a file's name does not tell.
+    separator, decimal, encoding : str, optional
+        Of text tables: the letter between fields (" " for any number of blanks), "." or "," in
+        numbers, and an encoding such as "windows-1252".
+    header : bool, optional
+        Of text tables and sheets: whether the first line has the names of the columns; without
+        them they are x0, x1, ...
+    sheet : str, optional
+        Of an Excel file: the name of the sheet to read; the first by default.
+    skip_rows : int, optional
+        Of text tables and sheets: lines to skip at the top; the next one has the column names.
+    keep_total : bool, optional
+        Of one text table or sheet: whether to keep a last row of totals, which is left out by
+        default, and told in `notes`.
+    n_features : int, optional
+        Of LIBSVM files: how many features there are, counted from 1. Without it a pass over all
+        files finds the largest index, and whether they count from 0.
+    """
 
     columns: Sequence[str] | None = None
     rows: int | None = None
@@ -50,15 +76,14 @@ class ReadingOptions:
     scratch: Any = field(default=None, compare=False)  # for readers that parse when they open
 
     def __post_init__(self) -> None:
-        check_names("columns", self.columns)
         parameters.check(_TABLE, self)
-        columns = None if self.columns is None else tuple(self.columns)
-        for name, value in (
-            ("columns", columns),
-            ("separator", None if self.separator is None else _separator(self.separator)),
-            ("encoding", None if self.encoding is None else _encoding(self.encoding)),
-        ):
-            object.__setattr__(self, name, value)  # in one spelling, and hashable
+        # In one spelling, and hashable.
+        if self.columns is not None:
+            object.__setattr__(self, "columns", tuple(self.columns))
+        if self.separator is not None:
+            object.__setattr__(self, "separator", _separator(self.separator))
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", _encoding(self.encoding))
         if self.decimal == self.separator == ",":
             raise ValueError("decimal and separator are both ','; a file can have one of the two.")
 
@@ -71,7 +96,7 @@ class ReadingOptions:
 
 
 def _separator(given: Any) -> str:
-    check_text("separator", given, "one letter, such as ';'")
+    text("one letter, such as ';'")("separator", given)
     separator: str = _WORDS.get(given.lower(), given)
     if len(separator) != 1 or not separator.isascii() or separator in "\"\r\n\0'":
         raise ValueError(
@@ -83,14 +108,12 @@ def _separator(given: Any) -> str:
 
 def _encoding(name: Any) -> str:
     """The encoding by the name that we use for it."""
-    check_text("encoding", name, "the name of an encoding, such as 'windows-1252'")
+    text("the name of an encoding, such as 'windows-1252'")("encoding", name)
     try:
-        info = codecs.lookup(name)
+        "".encode(name)  # a codec of bytes, such as hex, is no encoding of text
+        return _ENCODINGS.get(codecs.lookup(name).name, codecs.lookup(name).name)
     except (LookupError, ValueError):
-        info = None
-    if info is None or not getattr(info, "_is_text_encoding", True):
         raise ValueError(
             f"encoding is {name[:40]!r}; expected the name of an encoding, such as 'utf-8', "
             "'windows-1252', 'latin-1' or 'utf-16'."
-        )
-    return _ENCODINGS.get(info.name, info.name)
+        ) from None

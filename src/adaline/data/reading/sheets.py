@@ -9,32 +9,31 @@ from collections.abc import Iterable
 from typing import Any
 
 from adaline.data.reading.arrays import check_growth
-from adaline.data.reading.dialect import Dialect
-from adaline.data.reading.frames import as_text, from_values
-from adaline.data.reading.header import note_on_total, read_header
-from adaline.data.reading.locations import existing
+from adaline.data.reading.dialect import SAMPLE_ROWS, Dialect, note_on_total, read_header
+from adaline.data.reading.files import existing, reading
 from adaline.data.reading.notations import MISSING
 from adaline.data.reading.options import ReadingOptions
-from adaline.data.reading.source import Source, place_of
+from adaline.data.reading.source import Source, place_of, text_of
+from adaline.data.reading.tables import from_values
 from adaline.errors import DataError, MissingExtra, plural, refuse_beyond_memory
 
 # calamine holds all cells between the first and the last, those that are empty too.
 MANY_CELLS, ROOM_PER_CELL = 2**22, 16
 GROWTH = 8  # bytes in memory for a byte of XML, about
 STEP, OVERLAP = 2**22, 128  # bytes of XML that are searched at a time, and again
-SAMPLE_ROWS = 100  # that tell whether the first one has names
 _REFERENCE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{1,7})?([0-9]{1,12})["']""")
 _ENTITY = re.compile(rb"""\br\s*=\s*(?:"[^"]{0,80}&|'[^']{0,80}&)""")
 
 
 def sheet(path: str, options: ReadingOptions) -> Source:
     """The rows of a sheet: the first one, or that of a name."""
-    _check(existing(path))
+    advice = "it is cut short, damaged, protected by a password, or of another format"
+    with reading(f"{existing(path)}: this is no whole Excel file", advice):
+        _check(path)
     try:
         from python_calamine import CalamineWorkbook
     except ImportError:
-        needs = f"{path}: reading Excel files"
-        raise MissingExtra.of("io", needs, "python-calamine") from None
+        raise MissingExtra.of("io", f"{path}: reading Excel files", "python-calamine") from None
 
     book = CalamineWorkbook.from_path(path)
     names = list(book.sheet_names)
@@ -60,19 +59,18 @@ def sheet(path: str, options: ReadingOptions) -> Source:
     if not rows:
         raise DataError(f"{path}: the sheet {title!r} is empty; it needs column names and rows.")
     used = [j for j in range(len(rows[0][1])) if any(row[j] != "" for _, row in rows)]
-    texts = [[as_text(row[j]).strip() for j in used] for _, row in rows]
+    texts = [[text_of(row[j]).strip() for j in used] for _, row in rows]
     header = read_header(texts[0], texts[1 : 1 + SAMPLE_ROWS], Dialect(), options.header)
     notes += header.notes
-    first = 0 if header.is_data else 1
-    rows, texts = rows[first:], texts[first:]
+    if not header.is_data:
+        rows, texts = rows[1:], texts[1:]
     if not rows:
         raise DataError(f"{path}: there are column names and no rows; a fit needs rows.")
     total = "" if options.keep_total else note_on_total(header.names, texts, f"row {rows[-1][0]}")
     if total:
         notes, rows = [*notes, total], rows[:-1]
     values = [[_value(row[j]) for _, row in rows] for j in used[: len(header.names)]]
-    numbers = [number for number, _ in rows]
-    source = from_values(path, header.names, values, numbers, options.columns, options.rows)
+    source = from_values(path, header.names, values, options, [number for number, _ in rows])
     source.notes = tuple(notes)
     return source
 
@@ -105,44 +103,34 @@ def _value(cell: Any) -> Any:
 
 
 def _check(path: str) -> None:
-    """Refuse what would unpack to much more than it is, before anything is unpacked."""
-    try:
-        with zipfile.ZipFile(path) as packed:
-            members = packed.infolist()
-            check_growth(members, path, "Save it as CSV if it is not.")
-            unpacked = sum(member.file_size for member in members)
-            refuse_beyond_memory(GROWTH * unpacked, f"{path}: its sheets", "Save them as CSV.")
-            for member in members:
-                if member.filename.lower().endswith(".xml"):
-                    _check_cells(packed, member, path)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise DataError(
-            f"{path}: this is no whole Excel file ({str(error)[:120]}); it is cut short, damaged, "
-            "protected by a password, or of another format."
-        ) from None
+    """Refuse what would unpack to much more than it is, before anything is unpacked.
 
-
-def _check_cells(packed: zipfile.ZipFile, member: zipfile.ZipInfo, path: str) -> None:
-    """Refuse cells so far apart that the room between them is much larger than the file."""
-    right = below = cells = 0
-    tail = b""
-    with packed.open(member) as file:
-        while part := file.read(STEP):
-            text = tail + part
-            if _ENTITY.search(text):
-                raise DataError(f"{path}: cells in {member.filename!r} have strange names.")
-            for letters, digits in _REFERENCE.findall(text):
-                below, cells = max(below, int(digits)), cells + 1
-                if letters:
-                    right = max(right, _column(letters))
-            tail = text[-OVERLAP:]
-    if below * right > max(MANY_CELLS, ROOM_PER_CELL * cells):
-        raise DataError(
-            f"{path}: {member.filename!r} has cells as far as row {below} and column {right}, and "
-            f"about {cells} in all; delete the empty rows and columns, or save it as CSV."
-        )
+    And cells so far apart that the room between them is much larger than the file.
+    """
+    with zipfile.ZipFile(path) as packed:
+        members = packed.infolist()
+        check_growth(members, path, "Save it as CSV if it is not.")
+        unpacked = sum(member.file_size for member in members)
+        refuse_beyond_memory(GROWTH * unpacked, f"{path}: its sheets", "Save them as CSV.")
+        for member in members:
+            if not member.filename.lower().endswith(".xml"):
+                continue
+            right, below, cells, tail = 0, 0, 0, b""
+            with packed.open(member) as file:
+                while part := file.read(STEP):
+                    text = tail + part
+                    if _ENTITY.search(text):
+                        raise DataError(f"{path}: cells in {member.filename!r} have strange names.")
+                    for letters, digits in _REFERENCE.findall(text):
+                        below, cells = max(below, int(digits)), cells + 1
+                        right = max(right, _column(letters))
+                    tail = text[-OVERLAP:]
+            if below * right > max(MANY_CELLS, ROOM_PER_CELL * cells):
+                raise DataError(
+                    f"{path}: {member.filename!r} has cells as far as row {below} and column "
+                    f"{right}, and about {cells} in all; delete the empty rows and columns, or "
+                    "save it as CSV."
+                )
 
 
 def _column(letters: bytes) -> int:

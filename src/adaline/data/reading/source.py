@@ -11,13 +11,18 @@ import copy
 import difflib
 import hashlib
 import pickle
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.data.reading.files import fingerprint_of_file
+from adaline.data.reading.notations import read
+from adaline.data.reading.options import ReadingOptions
 from adaline.errors import DataError
 from adaline.parameters import is_sparse
 from adaline.results import Result
@@ -41,27 +46,15 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class Column(Result):
-    """A column of a block.
-
-    Attributes
-    ----------
-    kind : {"number", "text", "date", "other"}
-    values : ndarray
-        Numbers as they are in the file; for text, the place of each value among the levels; for
-        dates, days since 1970-01-01 with the time of day as a fraction.
-    levels : tuple of str
-        The different values of text, sorted.
-    missing : ndarray of bool, or None
-        Which values are missing; None where none is.
-    notation : str
-        In which notation numbers were read; "" where they were numbers already.
-    """
+    """A column of a block."""
 
     kind: Kind
+    # Numbers as they are in the file; for text, the place of each value among the levels; for
+    # dates, days since 1970-01-01 with the time of day as a fraction.
     values: NDArray[Any]
-    levels: tuple[str, ...] = ()
-    missing: NDArray[np.bool_] | None = None
-    notation: str = ""
+    levels: tuple[str, ...] = ()  # the different values of text, sorted
+    missing: NDArray[np.bool_] | None = None  # which values are; None where none is
+    notation: str = ""  # in which numbers were read; "" where they were numbers already
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +86,7 @@ class Block(Result):
 
     def kept(self, keep: NDArray[np.bool_]) -> Block:
         """These rows, which keep their places."""
-        rows = np.flatnonzero(keep)
-        columns = []
+        rows, columns = np.flatnonzero(keep), []
         for c in self.columns:
             missing = None if c.missing is None else c.missing[keep]
             columns.append(replace(c, values=c.values[keep], missing=missing))
@@ -164,13 +156,21 @@ class Source(Result):
         """Some of the first rows, to look at: all of a small source."""
         return self.read(next(iter(self.descriptors())))
 
+    def over(self, change: Callable[[Source], Source]) -> Source:
+        """The same view of changed sources; of a file or table, which is no view, itself."""
+        return self
+
     def reread(self, text: Sequence[str] = (), na: Sequence[str] = ()) -> Source:
         """The same rows; where a file leaves types open, these columns are text, and `na` gaps."""
-        return self
+        return self.over(lambda source: source.reread(text, na))
 
     def with_labels(self, name: str) -> Source:
         """The same rows, with a column whose text is labels: a class may be called None or NA."""
-        return self
+        return self.over(lambda source: source.with_labels(name))
+
+    def keeping(self, scratch: Any) -> Source:
+        """The same source, which may put what it parsed into temporary files."""
+        return self.over(lambda source: source.keeping(scratch))
 
     def with_columns(self, names: Sequence[str]) -> Source | None:
         """The same rows with these columns only; None where the source has to be opened again."""
@@ -189,16 +189,15 @@ class Source(Result):
         """All that `read` needs, and no list of pieces: what travels with every piece."""
         return self
 
-    def keeping(self, scratch: Any, *, many: bool = False) -> Source:
-        """The same source, which may put what it parsed into temporary files; one of `many`."""
-        return self
-
     def __iter__(self) -> Iterator[Block]:
         return map(self.read, self.descriptors())
 
 
 class RowSource(Source):
-    """A source whose pieces are ranges of rows: of a table, a matrix, or a file with a footer."""
+    """A source whose pieces are ranges of rows: of a table, a matrix, or a file with a footer.
+
+    `content` is the table or matrix in memory; `load` maps that of a file again in another process.
+    """
 
     places: Sequence[int]  # of the columns in the table
 
@@ -208,18 +207,27 @@ class RowSource(Source):
         names: Sequence[str],
         kinds: Sequence[Kind],
         count: int,
-        columns: Sequence[str] | None,
-        rows: int | None,
+        options: ReadingOptions,
+        content: Any = None,
+        load: Callable[[str], Any] | None = None,
     ) -> None:
-        names = checked_names(names, name)
-        self.name, self.rows = name, count
+        self.name, self.rows, self.kinds = name, count, tuple(kinds)
+        self.names, self.places = checked_names(names, name), range(len(kinds))
         if not count:
             raise DataError(f"{name}: there are no rows; a fit needs rows.")
-        self.names, self.kinds, self.places = names, tuple(kinds), range(len(names))
-        if columns is not None:
-            self._select(columns)
+        if options.columns is not None:
+            self._select(options.columns)
         usual = min(max(BLOCK_NUMBERS // max(len(self.names), 1), 1024), MAX_BLOCK_ROWS)
-        self.size = usual if rows is None else rows
+        self.size, self.content, self.load = options.rows or usual, content, load
+        self.held_here = content is not None and load is None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ if self.load is None else {**self.__dict__, "content": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.load is not None:
+            self.content = self.load(self.name)
 
     def _select(self, columns: Sequence[str]) -> None:
         some = chosen(columns, self.names, self.name)
@@ -228,23 +236,21 @@ class RowSource(Source):
         self.places = [self.places[j] for j in some]
 
     def with_columns(self, names: Sequence[str]) -> Source:
-        """The same rows with these columns only."""
         other = copy.copy(self)
         other._select(names)
         return other
 
     def descriptors(self) -> Iterable[Piece]:
-        """Ranges of rows."""
         return ranges(self.rows or 0, self.size)
 
     def head(self) -> Block:
-        """The first rows."""
         rows = max(HEAD_NUMBERS // max(len(self.names), 1), 1000)
         return self.read(Piece(0, 0, min(self.rows or 0, rows)))
 
     @property
     def fingerprint(self) -> str:
-        """Of rows spread over the table."""
+        if self.load is not None:
+            return fingerprint_of_file(self.name, self.size, self.names, self.kinds)
         digest = hashlib.sha256(f"{self.rows} {self.size} {self.names} {self.kinds}".encode())
         for piece in ranges(self.rows or 0, max((self.rows or 0) // 64, 1)):
             block = self.read(Piece(0, piece.start, min(piece.start + 16, piece.stop)))
@@ -265,33 +271,23 @@ class Derived(Source):
         return block
 
     def descriptors(self) -> Iterable[Piece]:
-        """The pieces of the source."""
         return self.source.descriptors()
 
     def read(self, piece: Piece) -> Block:
-        """The rows of a piece."""
         return self.of(self.source.read(piece))
 
     def slices(self, piece: Piece) -> Iterator[Block]:
-        """The rows of a piece, cut as the source is."""
         return map(self.of, self.source.slices(piece))
 
-    def over(self, source: Source) -> Source:
-        """The same change of another source."""
+    def over(self, change: Callable[[Source], Source]) -> Source:
         other = copy.copy(self)
-        other.source = source
+        other.source = change(self.source)
         return other
 
     def for_reading(self) -> Source:
-        """The source without its list of pieces, read in the same way."""
-        return self.over(self.source.for_reading())
-
-    def keeping(self, scratch: Any, *, many: bool = False) -> Source:
-        """The same rows of a source that may put what it parsed into temporary files."""
-        return self.over(self.source.keeping(scratch, many=many))
+        return self.over(lambda source: source.for_reading())
 
     def head(self) -> Block:
-        """The first rows."""
         return self.of(self.source.head())
 
     def __iter__(self) -> Iterator[Block]:
@@ -303,8 +299,8 @@ def ranges(rows: int, size: int) -> list[Piece]:
     return [Piece(k, i, min(i + size, rows)) for k, i in enumerate(range(0, rows, size))]
 
 
-def slice_rows(columns: int, numbers: int = BLOCK_NUMBERS) -> int:
-    """Rows of a slice with so many columns and about so many numbers: an odd multiple of 8.
+def slice_rows(columns: int) -> int:
+    """Rows of a slice with so many columns: an odd multiple of 8.
 
     Were it a multiple of 512, the same row of all columns would share few places of the cache,
     which doubles the time of sums.
@@ -312,7 +308,7 @@ def slice_rows(columns: int, numbers: int = BLOCK_NUMBERS) -> int:
     >>> slice_rows(50), slice_rows(2000)
     (41944, 4104)
     """
-    return max(numbers // max(columns, 1), MIN_SLICE_ROWS) // 16 * 16 + 8
+    return max(BLOCK_NUMBERS // max(columns, 1), MIN_SLICE_ROWS) // 16 * 16 + 8
 
 
 def by_row(start: int) -> Callable[[int], str]:
@@ -322,32 +318,24 @@ def by_row(start: int) -> Callable[[int], str]:
 
 def checked_names(names: Sequence[str], source: str) -> tuple[str, ...]:
     """Names, each once."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise DataError(
-                f"{source}: the column name {name!r} comes twice; rename one of the two columns."
-            )
-        seen.add(name)
+    twice = next((name for name, k in Counter(names).items() if k > 1), None)
+    if twice is not None:
+        raise DataError(
+            f"{source}: the column name {twice!r} comes twice; rename one of the two columns."
+        )
     return tuple(names)
 
 
 def place_of(name: str, names: Sequence[str], source: str, what: str = "column") -> int:
     """Where a column is; an error offers names that look alike."""
-    names = list(names)
     if name in names:
-        return names.index(name)
-    alike = difflib.get_close_matches(str(name), [str(n) for n in names], 3, 0.5)
-    hint = "it has no columns."
-    if alike and len(names) > 1:
+        return list(names).index(name)
+    alike = difflib.get_close_matches(str(name), list(map(str, names)), 3, 0.5)
+    hint = f"it has {', '.join(map(repr, names[:8]))}{', ...' if len(names) > 8 else ''}."
+    if len(names) == 1:
+        hint = f"it has one column, {names[0]!r}. If these are several, give separator=';', or so."
+    elif alike:
         hint = f"did you mean {' or '.join(map(repr, alike))}?"
-    elif len(names) == 1:
-        hint = (
-            f"it has one column, {names[0]!r}. If these are several, say what is between them: "
-            "separator=';', for example."
-        )
-    elif names:
-        hint = f"it has {', '.join(map(repr, names[:8]))}{', ...' if len(names) > 8 else ''}."
     raise DataError(f"{source}: there is no {what} {name!r}; {hint}")
 
 
@@ -356,3 +344,69 @@ def chosen(columns: Sequence[str] | None, names: Sequence[str], source: str) -> 
     if columns is None:
         return list(range(len(names)))
     return [place_of(name, names, source) for name in checked_names(columns, source)]
+
+
+# A column read another way.
+
+
+def as_numbers(column: Column, reading: str, na: Sequence[str]) -> tuple[Column, tuple[str, ...]]:
+    """Numbers, or days of dates, and texts that the notation cannot read; numbers stay."""
+    if column.kind == "number":
+        return without_marks(column, na), ()
+    if column.kind == "date":
+        return replace(column, kind="number", notation=reading), ()
+    if column.kind != "text":
+        return column, ()
+    codes = column.values
+    levels = read(column.levels or ("",), reading or "number", na)  # without levels all are missing
+    missing = _either(column.missing, levels.gone[codes])
+    values = levels.values[codes]
+    if missing is not None:
+        values[missing] = 0.0
+    strange = levels.strange
+    if strange:  # those that a row has: a part of a block keeps the levels of the whole block
+        rows = codes if column.missing is None else codes[~column.missing]
+        used = {column.levels[k] for k in np.unique(rows).tolist()}
+        strange = tuple(level for level in strange if level in used)
+    return Column("number", values, (), missing, reading), strange
+
+
+def as_text(column: Column, na: Sequence[str]) -> Column:
+    """Text; whole numbers are written without a decimal point."""
+    if column.kind == "other":
+        return column
+    if column.kind != "text":
+        numbers, codes = np.unique(column.values, return_inverse=True)
+        texts = np.array([text_of(value) for value in numbers.tolist()], dtype=object)
+        levels, rank = np.unique(texts, return_inverse=True)
+        nan = np.isnan(column.values) if numbers.dtype.kind == "f" else np.zeros(1, bool)
+        places = rank.astype(np.int32)[codes.ravel()]
+        missing = _either(column.missing, nan)
+        column = Column("text", places, tuple(levels.tolist()), missing)
+    marks = [k for k, level in enumerate(column.levels) if level.strip() in na]
+    return replace(column, missing=_either(column.missing, np.isin(column.values, marks)))
+
+
+def text_of(value: Any) -> str:
+    """A value as people write it: 3 and not 3.0."""
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2.0**63
+    return str(int(value) if is_whole else value)
+
+
+def without_marks(column: Column, na: Sequence[str]) -> Column:
+    """Numbers, those that the user calls missing taken away."""
+    marks = list[float]()
+    for text in na:
+        with suppress(ValueError):
+            marks.append(float(text))
+    gone = np.isin(column.values, marks)
+    if not gone.any():
+        return column
+    values = np.where(gone, 0, column.values)  # an infinity that is called missing is none
+    return replace(column, values=values, missing=_either(column.missing, gone))
+
+
+def _either(missing: Any, more: NDArray[np.bool_]) -> Any:
+    if not more.any():
+        return missing
+    return more if missing is None else missing | more

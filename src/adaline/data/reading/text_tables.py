@@ -1,47 +1,76 @@
 """CSV and other text tables, plain or packed: the first megabyte shows how they are written.
 
-`blocks` opens them. A block is a range of bytes that ends with a line.
+`blocks` opens them. A block is a range of bytes that ends with a line. Arrow reads plain numbers
+and the usual marks of missing values; if it finds anything else among numbers, their columns are
+converted from text here.
 """
 
 from __future__ import annotations
 
-import copy
 import csv
-import io
 import os
 import re
 import shutil
 import tempfile
 import weakref
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from adaline.data.reading.columnar import arrow, column_of
-from adaline.data.reading.dialect import Dialect, recognise_dialect
-from adaline.data.reading.fields import Layout, is_number, kind_of, parse
-from adaline.data.reading.header import (
-    find_footnotes,
-    find_repeated_names,
-    note_on_repeated_names,
+from adaline.data.reading.dialect import (
+    SAMPLE_ROWS,
+    Dialect,
+    are_numbers,
+    count_notes,
     note_on_total,
     read_header,
-    without_names,
+    recognise_dialect,
 )
-from adaline.data.reading.locations import existing
-from adaline.data.reading.notations import MISSING, candidates, is_gap
+from adaline.data.reading.files import existing
+from adaline.data.reading.notations import (
+    CODE,
+    GAPS,
+    MISSING,
+    NEARLY_ALL,
+    PLAIN,
+    ZEROS,
+    candidates,
+    is_gap,
+    nearly_all,
+)
 from adaline.data.reading.options import ReadingOptions
-from adaline.data.reading.scratch import TextSource, piece_bytes
-from adaline.data.reading.source import Block, Column, Kind, Piece, chosen
-from adaline.data.reading.text_bytes import CHUNK, Text
+from adaline.data.reading.source import Block, Column, Kind, Piece, as_numbers, chosen
+from adaline.data.reading.tables import arrow, column_of
+from adaline.data.reading.text_files import Text, TextSource, is_windows
 from adaline.errors import DataError
 
+_LETTERS = {"windows-1252": "letters of Windows-1252"}
 HEAD_BYTES, HEAD_ROWS = 2**20, 1000  # from which the columns' types are told
-_QUOTED = re.compile(rb'"[^"]*"')
+# All spellings in which people write the marks of missing numbers, but nan, which is a number.
+_MARKS = sorted(
+    {f(gap) for gap in GAPS - {"nan"} for f in (str, str.upper, str.capitalize)} | set(MISSING)
+)
+_NUMBER = re.compile(rf"\s*{PLAIN}\s*")
+_POINTS = re.compile(r"\s*[-+]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?\s*")  # 1.234 or 1.234,5
+_LETTERED = re.compile(r"[A-Za-z]+[-/]?\d+")  # c118; one alone may be a unit, m2
+_POINTED = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234, perhaps a thousand and more
+_SMALL, _HUNDREDS = re.compile(r"[-+]?\d{1,3}"), re.compile(r"[-+]?[1-9]\d\d")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How lines become columns."""
+
+    dialect: Dialect
+    names_line: bytes  # which may come again among the rows; b"" where that is a row
+    fields: tuple[str, ...]  # names of all fields of a line
+    kinds: tuple[Kind, ...]  # what each of them holds; "other" is nothing in any row
+    places: tuple[int, ...]  # the fields that become columns
+    na: tuple[str, ...] = ()  # texts that stand for missing numbers beside the usual marks
 
 
 class TextTable(TextSource):
@@ -53,7 +82,7 @@ class TextTable(TextSource):
 
     typed = False
     labels = ""
-    dialect: Dialect
+    layout: Layout
 
     def __init__(
         self,
@@ -65,150 +94,139 @@ class TextTable(TextSource):
     ):
         arrow("text tables", "cli")
         self.name = name or path
-        # Windows-1252 is decoded block by block, any other encoding as the file is read.
-        decoded = None if options.encoding in (None, "utf-8", "windows-1252") else options.encoding
-        self.text = Text(existing(path), True, decoded, self.name)
-        beginning = self.text.take(0, HEAD_BYTES)
-        if not beginning:
+        own = None if options.encoding == "utf-8" else options.encoding
+        self.text = text = Text(existing(path), True, own, self.name)
+        if not (beginning := text.take(0, HEAD_BYTES)):
             raise DataError(f"{self.name}: the file is empty; it needs column names and rows.")
-        if b"\n" not in beginning and b"\r" in beginning:
-            self.text.returns = True
-            beginning = self.text.take(0, HEAD_BYTES)
+        notes = list[str]()
+        if options.encoding is None:
+            if text.encoding is None and is_windows(beginning, len(beginning) < HEAD_BYTES):
+                text.encoding = "windows-1252"
+            notes += [_LETTERS.get(text.encoding, text.encoding.upper())] if text.encoding else []
+        text.returns = b"\n" not in beginning and b"\r" in beginning
+        self.notes = (*notes, *["lines end with carriage returns"] * text.returns)
+        beginning = text.take(0, HEAD_BYTES)
         self._study(beginning, separator, options, blanks)
-        self._choose(options.columns)
-        self.chunk = piece_bytes(options.rows, beginning[self.begin :], CHUNK)
+        self.cut_into(options.rows, beginning[self.begin :])
 
-    def _study(self, beginning: bytes, usual: str, options: ReadingOptions, blanks: bool) -> None:
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(self.layout.fields[j] for j in self.layout.places)
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:  # type: ignore[override]
+        return tuple(self.layout.kinds[j] for j in self.layout.places)
+
+    def _study(self, beginning: bytes, usual: str, options: ReadingOptions, free: bool) -> None:
         """Find out how the text is written, and the names and kinds of all its columns."""
         complete = len(beginning) < HEAD_BYTES
-        self.dialect, sample = recognise_dialect(beginning, complete, usual, blanks, options)
-        self.notation = "number" if self.dialect.decimal == "." else "number .,"
-        self.settled = options.decimal is not None
         lines = beginning if complete else beginning[: beginning.rfind(b"\n") + 1]
-        self.text.check(lines, 0, utf8=not self.dialect.windows)
-        start = len(BOM_UTF8) if beginning.startswith(BOM_UTF8) else 0
-        for _ in range(self.dialect.skipped):
-            start = beginning.find(b"\n", start) + 1
-        end, self.first = self._first_line(beginning[start:])
-        self.header = read_header(self.first, sample[1:], self.dialect, options.header)
-        self.begin = start if self.header.is_data else start + end
-        self.fields = self.header.names + ("",) * self.header.trailing
-        width = len(self.fields)
-        below = (
-            find_footnotes(beginning[self.begin :], self.dialect.separator, width)
-            if complete
-            else None
-        )
-        self.end = None if below is None else self.begin + below.end
-        self.names_line = self.dialect.plain(beginning[start : start + end - 1]).rstrip(b"\r")
-        self.names_again = None
-        if not self.header.is_data:
-            self.names_again = find_repeated_names(self.names_line, self.first)
-        body = self.dialect.plain(beginning[self.begin : self.end])
-        notes = [*self.dialect.notes]
-        if self.text.encoding is not None and options.encoding is None:
-            notes.append(self.text.encoding.upper())
-        if self.text.returns:
-            notes.append("lines end with carriage returns")
-        notes += self.header.notes
-        line = self.text.line(self.begin)
-        notes += note_on_repeated_names(body, self.names_again, line)
-        notes += [] if below is None else [below.note()]
-        body = without_names(body, self.names_line, self.names_again)
-        rows = self._first_rows(body, complete)
-        if complete and not options.keep_total:
-            notes += self._leave_out_total(beginning, body)
-        self.notes, decimal = tuple(notes), self.dialect.decimal
-        columns = ([row[j] for row in rows if j < len(row)] for j in range(width))
-        self.all_kinds = tuple(kind_of(column, decimal) for column in columns)
-
-    def _first_line(self, beginning: bytes) -> tuple[int, list[str]]:
-        """Where the first line ends, and the fields in it."""
-        end, quotes = -1, 1
-        while quotes % 2:
-            end = beginning.find(b"\n", end + 1)
-            if end < 0:
-                raise DataError(
-                    f"{self.name}: there is no line after the column names; a file needs rows."
-                )
-            quotes = beginning.count(b'"', 0, end)
-        line = self.dialect.plain(beginning[:end]).decode().rstrip("\r")
-        try:
-            names = next(csv.reader([line], delimiter=self.dialect.separator), [""])
-        except csv.Error as error:
-            raise DataError(f"{self.name}: line 1 has no column names: {error}.") from None
-        return end + 1, [name.strip() for name in names]
-
-    def _first_rows(self, body: bytes, complete: bool) -> list[list[str]]:
-        """The fields of the first rows."""
-        lines = self._rows_in(body, errors="replace")
-        try:
-            rows = [row for row in islice(lines, HEAD_ROWS) if row]
-        except csv.Error as error:
-            line = self.text.line(self.begin) + lines.line_num
-            raise DataError(f"{self.name}: near line {line} this is no CSV: {error}.") from None
-        rows = rows if complete or len(rows) < 2 else rows[:-1]  # the last one may be cut
-        if not rows:
+        self.text.check(lines, 0)
+        start = len(BOM_UTF8) if lines.startswith(BOM_UTF8) else 0
+        sample = lines[start : 2**17].decode(errors="replace")
+        if len(lines) > 2**17:  # the last line may be cut
+            sample = sample[: sample.rfind("\n") + 1] or sample
+        dialect = recognise_dialect(sample, usual, free, options)
+        self.notation = "number" if dialect.decimal == "." else "number .,"
+        self.settled = options.decimal is not None
+        start = _after_lines(lines, start, dialect.skipped)
+        line = 1 + lines.count(b"\n", 0, start)
+        numbered = self._numbered(dialect, dialect.plain(lines[start:]), line)
+        records = list(numbered if complete else islice(numbered, HEAD_ROWS + 2))
+        if not complete and len(records) > 2:
+            records.pop()  # it may be cut in a field of several lines
+        if len(records) < 2:
             raise DataError(f"{self.name}: there are column names and no rows; a fit needs rows.")
-        return rows
+        filled = [row for _, row in records[:SAMPLE_ROWS] if len(row) > 1 or "".join(row).strip()]
+        self.header = header = read_header(filled[0], filled[1:], dialect, options.header)
+        fields, self.begin, names_line = header.names + ("",) * header.trailing, start, b""
+        notes = [*dialect.notes, *self.notes, *header.notes]
+        if not header.is_data:
+            self.begin = _after_lines(lines, start, records[1][0] - line)
+            (_, names), *records = records
+            # A row may be the same as a single name, or as names that are numbers.
+            if len(names) > 1 and not are_numbers(names):
+                names_line = dialect.plain(lines[start : self.begin - 1]).rstrip(b"\r")
+            if names_line and (again := [at for at, row in records if row == names]):
+                more = f" and {len(again) - 1} more" if len(again) > 1 else ""
+                notes.append(
+                    f"the column names come again in line {again[0]}{more}, which is left out"
+                )
+                records = [(at, row) for at, row in records if row != names]
+        if complete:
+            left_out, note = count_notes([row for _, row in records], len(fields))
+            keep = len(records) - left_out
+            notes += [note] * bool(note)
+            full = [k for k in range(keep) if any(records[k][1])]
+            if full and not options.keep_total:
+                rows = [records[k][1] for k in full]
+                note = note_on_total(fields, rows, f"line {records[full[-1]][0]}")
+                keep, notes = (full[-1], [*notes, note]) if note else (keep, notes)
+            if keep < len(records):
+                self.end = _after_lines(lines, start, records[keep][0] - line)
+                records = records[:keep]
+        self.notes = tuple(notes)
+        rows = [row for _, row in records[:HEAD_ROWS] if row]
+        columns = [[row[j] for row in rows if j < len(row)] for j in range(len(header.names))]
+        kinds: list[Kind] = [kind_of(column, dialect.decimal) for column in columns]
+        kinds += ["other"] * header.trailing
+        places = chosen(options.columns, header.names, self.name)
+        self.layout = Layout(dialect, names_line, fields, tuple(kinds), tuple(places))
 
-    def _rows_in(self, data: bytes, errors: str = "strict", strict: bool = False) -> Any:
-        text = io.StringIO(data.decode(errors=errors), newline="")
-        return csv.reader(text, delimiter=self.dialect.separator, strict=strict)
-
-    def _leave_out_total(self, beginning: bytes, body: bytes) -> list[str]:
-        """End the table before a last row of totals, with a note."""
-        last = beginning.rfind(b"\n", self.begin, len(beginning[: self.end].rstrip())) + 1
-        with suppress(csv.Error):
-            rows = [row for row in self._rows_in(body, "replace") if row]
-            note = note_on_total(self.fields, rows, f"line {self.text.line(last)}")
-            if note and beginning.count(b'"', last) % 2 == 0:
-                self.end = last
-                return [note]
-        return []
-
-    def _choose(self, columns: Sequence[str] | None) -> None:
-        self.places = chosen(columns, self.header.names, self.name)
-        self.names = tuple(self.fields[j] for j in self.places)
-        self._set_kinds(self.all_kinds)
-
-    def _set_kinds(self, kinds: tuple[Kind, ...], na: Sequence[str] = ()) -> None:
-        self.all_kinds = kinds
-        self.kinds = tuple(kinds[j] for j in self.places)
-        how = self.dialect.separator, self.dialect.decimal, self.fields
-        self.layout = Layout(*how, kinds, tuple(self.places), tuple(dict.fromkeys(na)))
+    def _with(self, **changes: Any) -> TextTable:
+        layout = replace(self.layout, **changes)
+        table: TextTable = self if layout == self.layout else self.changed(layout=layout)
+        return table
 
     def with_columns(self, names: Sequence[str]) -> TextTable:
-        """The same rows with these columns only."""
-        other = copy.copy(self)
-        other._choose(names)
-        return other
+        return self._with(places=tuple(chosen(names, self.header.names, self.name)))
 
     def reread(self, text: Sequence[str] = (), na: Sequence[str] = ()) -> TextTable:
-        """The same rows, with these columns as text and these texts as missing values."""
-        named = zip(self.fields, self.all_kinds, strict=True)
-        other = copy.copy(self)
-        other._set_kinds(tuple("text" if name in text else kind for name, kind in named), na)
-        return self if other.layout == self.layout else other
+        named = zip(self.layout.fields, self.layout.kinds, strict=True)
+        kinds = tuple("text" if name in text else kind for name, kind in named)
+        return self._with(kinds=kinds, na=tuple(dict.fromkeys(na)))
 
     def with_labels(self, name: str) -> TextTable:
-        """The same rows, with a column whose text is missing where it is empty only."""
-        other = copy.copy(self)
-        other.labels = name
-        return other
+        table: TextTable = self.changed(labels=name)
+        return table
 
     def strays(self) -> dict[str, tuple[str, ...]]:
-        """Texts in columns of numbers that are neither numbers nor missing, in the first rows."""
-        return self.parsed(self.first_piece())[1]
+        table = self.parsed(self.first_piece())
+        return {n: odd for n, column in self._written(table) if (odd := self._numbers(column)[1])}
+
+    def _written(self, table: Any) -> list[tuple[str, Any]]:
+        """Columns of numbers that are still text, as some of them are none."""
+        named = zip(table.column_names, self.kinds, table.columns, strict=True)
+        return [
+            (n, column) for n, kind, column in named if kind == "number" and column.type == "string"
+        ]
+
+    def _numbers(self, text: Any) -> tuple[Column, tuple[str, ...]]:
+        """Numbers of texts, and those that are neither numbers nor missing."""
+        marks = (".,", "_,") if self.layout.dialect.decimal == "," else ("",)
+        column, na = column_of(text, "text", MISSING), self.layout.na
+        readings = [as_numbers(column, f"number {mark}".strip(), na) for mark in marks]
+        return next((one for one in readings if not one[1]), readings[-1])
 
     def read(self, piece: Piece) -> Block:
-        """The rows of a range of bytes."""
-        table, strays = self.parsed(piece)
-        if strays or not table.num_rows:
-            raise self._complaint(piece, "its lines have different numbers of fields")
+        table = self.parsed(piece)
+        for name, column in self._written(table):
+            value = self._numbers(column)[1][0]
+            place = self._line(piece, column.to_pylist().index(value))
+            raise self._misfit(f"{place} has {value[:40]!r} in column {name!r}", name, value)
         named = zip(self.names, self.kinds, table.columns, strict=True)
         columns = tuple(self._column(*column) for column in named)
         return Block(self.names, columns, None, lambda i: self._line(piece, i))
+
+    def _misfit(self, what: str, name: str, value: str) -> DataError:
+        """A value that is no plain number: in another notation, or a word."""
+        what = f"{self.name}: {what}, where nearly all are plain numbers"
+        notation = next(iter(candidates([value])), "")
+        if notation.startswith("number "):
+            return DataError(what, ("read", {name: notation}, "reads both"))
+        as_text = ("read", {name: "text"}, "takes the column as text")
+        missing = ("na", [value.strip()[:40]], "takes it as missing")
+        return DataError(f"{what}; correct it", missing, as_text)
 
     def _column(self, name: str, kind: Kind, values: Any) -> Column:
         column = column_of(values, kind, ("",) if name == self.labels else MISSING)
@@ -218,95 +236,167 @@ class TextTable(TextSource):
         """The whole lines of a range of bytes, as Arrow and Python read them."""
         stop = piece.stop if self.end is None else min(piece.stop, self.end)
         data = self.text.take(piece.start, stop)
-        self.text.check(data, piece.start, utf8=not self.dialect.windows)
-        data = self.dialect.plain(data)
+        self.text.check(data, piece.start)
+        data = self.layout.dialect.plain(data)
         return data if data.endswith(b"\n") else data + b"\n"
 
-    def parse(self, piece: Piece) -> tuple[Any, dict[str, tuple[str, ...]]]:
-        """The rows of a range of bytes as an Arrow table."""
+    def parse(self, piece: Piece) -> Any:
+        """The rows of a range of bytes as an Arrow table; columns with strays are text."""
         import pyarrow as pa
 
-        data = without_names(self._lines(piece), self.names_line, self.names_again)
-        plain = _QUOTED.sub(b"", data) if b'"' in data else data
-        if b'"' in plain and data.count(b'"') % 2:
-            raise self._complaint(piece, "a quote is open")
-        if plain.count(b"\r") != plain.count(b"\r\n"):
-            raise self._complaint(piece, "a carriage return is inside a line")
+        data, names, uneven = self._lines(piece), self.layout.names_line, list[Any]()
+        if names and names in data:  # faster than the pattern
+            data = re.sub(rb"(?m)^" + re.escape(names) + rb"[ \t]*\r?\n", b"", data)
         try:
-            table, strays = parse(data, self.layout)
+            if data.count(b'"') % 2:
+                raise pa.ArrowInvalid("a quote is open")
+            try:
+                return parse(data, self.layout, self.layout.kinds, uneven.append)
+            except pa.ArrowInvalid:
+                kinds = ["text" if kind == "number" else kind for kind in self.layout.kinds]
+                table = parse(data, self.layout, kinds, uneven.append)
         except pa.ArrowInvalid as error:
-            raise self._complaint(piece, str(error)) from None
-        if self.header.trailing:
-            end = self.dialect.separator.encode()
-            if data.count(end + b"\n") + data.count(end + b"\r\n") != table.num_rows:
-                raise self._complaint(piece, "something comes after its last separator")
-        return table, strays
+            if uneven:
+                raise self._uneven(piece, uneven[0]) from None
+            line = self.text.line(piece.start)
+            raise DataError(
+                f"{self.name}: from line {line} on it cannot be read as CSV: {str(error)[:200]}"
+            ) from None
+        for name, text in self._written(table):
+            column, odd = self._numbers(text)
+            numbers = pa.array(column.values, mask=column.missing)
+            k = table.column_names.index(name)
+            table = table if odd else table.set_column(k, name, numbers)
+        return table
 
     # Errors and places of rows: the lines of a piece again, one by one.
 
-    def _numbered_rows(self, piece: Piece, strict: bool) -> Iterator[tuple[int, list[str]]]:
-        """Rows and their lines, counted from 1 as editors do; no empty lines, no names again."""
-        line = self.text.line(piece.start)
-        first, reader = line, self._rows_in(self._lines(piece), strict=strict)
-        for row in reader:
-            empty = len(self.fields) > 1 and len(row) < 2 and not "".join(row).strip()
-            names = self.names_again is not None and list(map(str.strip, row)) == self.first
-            if not empty and not names:
+    def _numbered(
+        self, dialect: Dialect, lines: bytes, line: int
+    ) -> Iterator[tuple[int, list[str]]]:
+        """Fields of plain lines, and the line in which each row begins, counted as editors do."""
+        first, reader = line, dialect.reader(lines.decode(errors="replace"))
+        try:
+            for row in reader:
                 yield line, row
-            line = first + reader.line_num
+                line = first + reader.line_num
+        except csv.Error as error:
+            raise DataError(f"{self.name}: line {line} cannot be read as CSV: {error}.") from None
 
     def _line(self, piece: Piece, row: int) -> str:
-        """What to call a row."""
-        return f"line {next(islice(self._numbered_rows(piece, False), row, None))[0]}"
+        """What to call a row: no empty lines and no names again are rows."""
+        layout, line = self.layout, self.text.line(piece.start)
+        skipped = [[], *layout.dialect.reader(layout.names_line.decode())]
+        many = len(layout.fields) > 1
+        numbered = self._numbered(layout.dialect, self._lines(piece), line)
+        lines = (at for at, fields in numbered if not (many and fields in skipped))
+        return f"line {next(islice(lines, row, None))}"
 
-    def _complaint(self, piece: Piece, why: str) -> DataError:
-        """The first line that is not as it should be, named."""
-        try:
-            for line, row in self._numbered_rows(piece, True):
-                if wrong := self._wrong(row):
-                    return DataError(f"{self.name}: line {line} has {wrong[0]}", *wrong[1:])
-        except csv.Error as error:
-            why = str(error)
-        line = self.text.line(piece.start)
-        return DataError(f"{self.name}: from line {line} on it cannot be read as CSV: {why[:200]}")
+    def _uneven(self, piece: Piece, row: Any) -> DataError:
+        """A row with too few or too many fields."""
+        has = "has" if self.header.is_data else "names"
+        problem = (
+            f"{self.name}: {self._line(piece, row.number - 1)} has {row.actual_columns} fields, "
+            f"and the first line {has} {row.expected_columns} columns"
+        )
+        if row.actual_columns == self.header.width:
+            return DataError(problem, ("skip_rows", 1, "skips that line if it has no column names"))
+        return DataError(f"{problem}; correct that line, or delete it if it is a note.")
 
-    def _wrong(self, row: list[str]) -> tuple[Any, ...]:
-        """What is wrong with a row, after "has", and parameters that help; () where nothing is."""
-        if (count := len(self.fields)) != len(row):
-            has = "has" if self.header.is_data else "names"
-            problem = f"{len(row)} fields, and the first line {has} {count} columns"
-            if len(row) == self.header.width:
-                return problem, ("skip_rows", 1, "skips that line if it has no column names")
-            note = len(row) == 1 and len(row[0].split()) > 1  # words, such as a source
-            return (f"{problem}; {'delete it if it is a note' if note else 'correct that line'}.",)
-        if self.header.trailing and row[-1].strip():
-            return (f"{row[-1][:40]!r} after the last column, where the first rows have nothing.",)
-        for j in self.places:
-            value, name = row[j][:40], self.fields[j]
-            plain = self.all_kinds[j] != "number" or is_number(row[j], self.dialect.decimal)
-            if plain or is_gap(row[j], self.layout.na):
-                continue
-            problem = f"{value!r} in column {name!r}, where nearly all are plain numbers"
-            notation = next(iter(candidates([value])), "")
-            if notation.startswith("number "):
-                return problem, ("read", {name: notation}, "reads both")
-            as_text = ("read", {name: "text"}, "takes the column as text")
-            return f"{problem}; correct it", ("na", [value], "takes it as missing"), as_text
-        return ()
+
+def _after_lines(data: bytes, start: int, lines: int) -> int:
+    """Where so many lines after a place end."""
+    for _ in range(lines):
+        start = data.find(b"\n", start) + 1
+    return start
 
 
 def from_pipe(file: IO[bytes], separator: str, options: ReadingOptions) -> TextTable:
     """CSV text of a file object, put aside in a temporary file that goes with the table."""
-    name = str(getattr(file, "name", "the pipe"))
     handle, path = tempfile.mkstemp(prefix="adaline-")
     try:
         with os.fdopen(handle, "wb") as aside:
             shutil.copyfileobj(file, aside, 2**20)
-        if not os.path.getsize(path):
-            raise DataError(f"{name}: nothing came; expected column names and rows.")
+        name = str(getattr(file, "name", "the pipe"))
         table = TextTable(path, options, separator, name=name)
     except BaseException:
         os.unlink(path)
         raise
     weakref.finalize(table.text, Path(path).unlink, missing_ok=True)
     return table
+
+
+def is_number(value: str, decimal: str) -> bool:
+    """Whether a field of a column of numbers may have this text."""
+    if decimal == ",":
+        if _POINTS.fullmatch(value):
+            return True
+        if "." in value:
+            return False
+        value = value.replace(",", ".")
+    return value in MISSING or _NUMBER.fullmatch(value) is not None
+
+
+def kind_of(values: Sequence[str], decimal: str = ".") -> Kind:
+    """Numbers where nearly all values are; a few others are mistakes, but codes are text.
+
+    A column without any value is text, which an encoding reads as numbers if some come later. So
+    are numbers that may have marks between thousands: their notation is for an encoding to tell.
+
+    >>> [kind_of(v) for v in ([*"123456789", "?!"], ["12", "136A"], ["01234", "99999"], ["?"])]
+    ['number', 'text', 'text', 'text']
+    >>> [kind_of(v) for v in (["1.5", "1,234.5"], ["987", "1.234", "2.345", "9.876"])]
+    ['text', 'text']
+    """
+    counts = Counter(value.strip() for value in values if not is_gap(value))
+    numbers = {text for text in counts if is_number(text, decimal)}
+    others = [text for text in counts if text not in numbers]
+    if any(map(CODE.fullmatch, others)) or len(set(filter(_LETTERED.fullmatch, others))) > 1:
+        return "text"
+    native = ("", "number", "number .,") if decimal == "," else ("", "number")
+    if others and nearly_all(counts)[0] not in native:
+        return "text"  # such as 1,234.50 and 12.50-, or 950 and 1.2k
+    codes = any(map(ZEROS.fullmatch, numbers)) and all(map(str.isdigit, numbers))
+    enough = sum(counts[text] for text in numbers) >= NEARLY_ALL * counts.total() > 0
+    return "number" if enough and not codes and not _are_pointed(numbers, decimal) else "text"
+
+
+def _are_pointed(numbers: Set[str], decimal: str) -> bool:
+    """Whether numbers are 987 and 1.234, which are 987 and 1234, written in German.
+
+    Three digits after every point there is, and up to three where there is none: few numbers with
+    decimals look like this.
+    """
+    pointed = {text for text in numbers if "." in text}
+    if decimal == "," or len(pointed) < 3 or not all(map(_POINTED.fullmatch, pointed)):
+        return False
+    others = numbers - pointed
+    return any(map(_HUNDREDS.fullmatch, others)) and all(map(_SMALL.fullmatch, others))
+
+
+def parse(data: bytes, layout: Layout, kinds: Sequence[str], uneven: Any) -> Any:
+    """An Arrow table of the columns; ArrowInvalid, and `uneven` gets rows of other lengths."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    of_kind = {"number": pa.float64(), "text": pa.string(), "other": pa.null()}
+    names = [str(j) for j in range(len(kinds))]
+    wanted = [names[j] for j in layout.places]
+    empty = [name for name, kind in zip(names, kinds, strict=True) if kind == "other"]
+    table = csv.read_csv(
+        pa.BufferReader(data),
+        csv.ReadOptions(column_names=names, block_size=max(len(data), 1), use_threads=False),
+        csv.ParseOptions(
+            delimiter=layout.dialect.delimiter,
+            newlines_in_values=True,
+            ignore_empty_lines=len(names) > 1,  # of one column, an empty line is a missing value
+            invalid_row_handler=lambda row: uneven(row) or "error",
+        ),
+        csv.ConvertOptions(
+            column_types={names[j]: of_kind[kind] for j, kind in enumerate(kinds)},
+            null_values=[*_MARKS, *layout.na],
+            include_columns=[*wanted, *empty],
+            decimal_point=layout.dialect.decimal,
+        ),
+    )
+    return table.select(wanted).rename_columns([layout.fields[j] for j in layout.places])

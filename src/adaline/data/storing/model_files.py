@@ -1,5 +1,8 @@
 """Model files: what was learned, as data and never as code.
 
+What kernels trust is checked here and in `schema`; whether a model is a good one is another
+question.
+
 >>> import tempfile, os
 >>> from adaline import LeastSquares, load, save
 >>> model = LeastSquares().fit([[1.0], [2.0], [4.0]], [3.0, 5.0, 9.0])
@@ -12,6 +15,7 @@ array([21.])
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Iterator, Mapping
@@ -19,23 +23,42 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adaline import __version__
 from adaline.data.columns.encoding import Encoding
-from adaline.data.outputs import refuse_unwritable
+from adaline.data.outputs import LIMIT, read_file, refuse_unwritable, write_atomically
 from adaline.data.reading.blocks import blocks
-from adaline.data.reading.checks import check_mapping, check_path, check_whole, wrong_type
-from adaline.data.storing.container import LIMIT, pack, read_file, unpack, write_atomically
-from adaline.data.storing.models import difference, kind_of, put_together, take_apart
-from adaline.data.storing.records import DAMAGE, Reader, encode, same
+from adaline.data.storing.container import DAMAGE, pack, unpack
+from adaline.data.storing.records import Arrays, decode, encode
+from adaline.data.storing.schema import Shapes, records
 from adaline.errors import DataWarning, ModelFileError, plural
+from adaline.estimators.registry import (
+    demand,
+    estimator_named,
+    is_public,
+)
+from adaline.filters import FILTERS
+from adaline.parameters import MAPPING, NONE, PATH, count, wrong_type
 from adaline.results import Result
 
-HEADER_KEYS = {"content", "model", "encoding", "metadata", "versions"}
+if TYPE_CHECKING:
+    from adaline.estimators.base import Learner
+
+Storable = Any  # a fitted estimator, a filter, a proof or a record
 ANSWERS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
+
+# What a file may hold beside public estimators, and where its class is.
+RECORDS = ("ClassMoments", "MaxMargin", "Moments", "Triangle")
+HOMES: dict[str, dict[str, Any]] = {
+    "record": {name: records[name] for name in RECORDS},
+    "filter": FILTERS,
+    "proof": {"Separability": "adaline.certificates.separation.separation"},
+}
+PASSING = ("_look",)  # of a trace, for the length of a fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +79,7 @@ class Prepared(Result):
     """
 
     encoding: Any
-    model: Any
+    model: Learner
 
     def __getattr__(self, name: str) -> Any:
         if name not in ANSWERS:
@@ -67,7 +90,6 @@ class Prepared(Result):
         return [*super().__dir__(), *(name for name in ANSWERS if hasattr(self.model, name))]
 
     def _answers(self, method: Any, source: Any) -> Any:
-        """What the model's method says to the rows of a source, one after the other."""
         with warnings.catch_warnings():  # the encoding has seen to the columns' names
             warnings.filterwarnings("ignore", "X does not have valid feature names")
             return np.concatenate([method(X) for X in self.encoded(source)])
@@ -91,15 +113,15 @@ class Prepared(Result):
 
 
 def save(
-    model: Any,
+    model: Storable,
     path: str | os.PathLike[str],
     encoding: Any = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a fitted model to a file that holds data only, and can be read by anyone safely.
 
-    What was read back is compared with the model, to the last bit, before anything is written;
-    and the file appears whole or not at all.
+    The bytes are read back and compared before anything is written, and the file appears whole or
+    not at all.
 
     Parameters
     ----------
@@ -117,8 +139,8 @@ def save(
     ModelFileError
         Where something cannot be stored: functions, random generators, nothing learned.
     """
-    check_path("path", path)
-    check_mapping("metadata", metadata)
+    PATH("path", path)
+    (NONE | MAPPING)("metadata", metadata)
     if encoding is not None and not isinstance(encoding, Encoding):
         raise wrong_type("encoding", encoding, "an Encoding, such as Encoding.learn(source) gives")
     refuse_unwritable(path)
@@ -148,8 +170,8 @@ def load(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Any:
     ModelFileError
         Where the file is damaged, cut short, too large, newer than this adaline, or no model.
     """
-    check_path("path", path)
-    check_whole("limit", limit, 1)
+    PATH("path", path)
+    count(1)("limit", limit)
     return unpacked(read_file(path, limit=limit), limit=limit)
 
 
@@ -169,95 +191,166 @@ def describe(path: str | os.PathLike[str], *, limit: int = LIMIT) -> dict[str, A
     dict
         "kind", "name", "params", "metadata" (what was given to `save`), versions and sizes.
     """
-    check_path("path", path)
-    check_whole("limit", limit, 1)
+    PATH("path", path)
+    count(1)("limit", limit)
     data = read_file(path, limit=limit)
-    header, reader = read_header(data, limit)
-    with refusing():
+    header, arrays = read_header(data, limit)
+    sizes = {name: (array.dtype.name, array.shape) for name, array in arrays.items()}
+    with refusing("a model that could have been saved"):
         kind, name, content = (header["model"][key] for key in ("kind", "name", "content"))
         params = content.get("params", {}) if kind == "estimator" else {}
-        params = {k: reader.node(part, f"{name}.{k}") for k, part in params.items()}
-    return {
-        "kind": kind,
-        "name": name,
-        "params": params,
-        "encoded": header["encoding"] is not None,
-        "metadata": header["metadata"],
-        "versions": header["versions"],
-        "bytes": len(data),
-        "arrays": {name: (array.dtype.name, array.shape) for name, array in reader.arrays.items()},
-    }
+        params = {k: decode(part, f"{name}.{k}", arrays) for k, part in params.items()}
+        facts = {"kind": kind, "name": name, "params": params}
+        facts |= {"encoded": header["encoding"] is not None, "bytes": len(data), "arrays": sizes}
+        return facts | {key: header[key] for key in ("metadata", "versions")}
 
 
-def packed(model: Any, encoding: Any = None, metadata: Mapping[str, Any] | None = None) -> bytes:
+def packed(
+    model: Storable, encoding: Any = None, metadata: Mapping[str, Any] | None = None
+) -> bytes:
     """The bytes that `save` writes, read back and compared."""
     if isinstance(model, Prepared) and encoding is None:
         model, encoding = model.model, model.encoding
     if hasattr(model, "encoding_"):  # what `data.fit` learned with the model, and belongs beside it
         encoding, model = encoding or model.encoding_, copy(model)
         del model.encoding_
-    arrays: dict[str, Any] = {}
+    versions = {"adaline": __version__, "numpy": np.__version__}
+    data = write(model, encoding, dict(metadata or {}), versions)
+    unpacked(data)  # which compares it with what would be written again
+    return data
+
+
+def write(model: Storable, encoding: Any, metadata: Any, versions: Any) -> bytes:
+    """The bytes of a file; the same model has the same bytes."""
+    arrays: Arrays = {}
     header = {
         "content": "model",
         "model": take_apart(model, arrays),
-        "encoding": None if encoding is None else encode(encoding.to_dict(), "encoding", arrays),
-        "metadata": dict(metadata or {}),
-        "versions": {"adaline": __version__, "numpy": np.__version__},
+        "encoding": encode(encoding, "encoding", arrays),
+        "metadata": metadata,
+        "versions": versions,
     }
-    data = pack(header, arrays)
-    back = unpacked(data)
-    back = back.model if isinstance(back, Prepared) else back
-    if (part := difference(model, back)) is not None:
-        raise ModelFileError(
-            f"{part!r} of this {kind_of(model)[1]} would not come back as it is: it was changed "
-            "after learning. Fit again, or undo the change."
-        )
-    return data
+    return pack(header, arrays)
 
 
 def unpacked(data: bytes, *, limit: int = LIMIT) -> Any:
     """The model of a file's bytes."""
-    header, reader = read_header(data, limit)
-    with refusing():
-        model = put_together(header["model"], reader)
-        encoding = None
-        if header["encoding"] is not None:
-            plain = reader.node(header["encoding"], "encoding")
-            encoding = Encoding.from_dict(plain)
-            if not same(encoding.to_dict(), plain):
-                raise ModelFileError("The file holds an encoding of columns that is none of ours.")
-            expected = getattr(model, "n_features_in_", None)
-            if len(encoding.names) != expected:
-                raise ModelFileError(
-                    f"The encoding gives {len(encoding.names)} columns and the model takes "
-                    f"{expected}."
-                )
-        reader.done()
-    return model if encoding is None else Prepared(encoding, model)
-
-
-@contextmanager
-def refusing() -> Iterator[None]:
-    """Let whatever fails while a model is put together be a ModelFileError."""
-    try:
-        yield
-    except DAMAGE as error:
-        if isinstance(error, ModelFileError):
-            raise
+    header, arrays = read_header(data, limit)
+    with refusing("a model that could have been saved"):
+        model = put_together(header["model"], arrays)
+        encoding = decode(header["encoding"], "encoding", arrays)
+        Shapes().check(encoding, "Encoding | None", "encoding")
+        # One content has one form, so nothing in a file is overlooked.
+        demand(
+            write(model, encoding, header["metadata"], header["versions"]) == data,
+            "it has parts that are never written",
+        )
+    if encoding is None:
+        return model
+    expected = getattr(model, "n_features_in_", None)
+    if len(encoding.names) != expected:
         raise ModelFileError(
-            f"The file holds no model that could have been saved: {error}"
-        ) from error
+            f"The encoding gives {len(encoding.names)} columns and the model takes {expected}."
+        )
+    return Prepared(encoding, model)
 
 
-def read_header(data: bytes, limit: int) -> tuple[dict[str, Any], Reader]:
-    """The header of a model file, and a reader of its arrays."""
+def read_header(data: bytes, limit: int) -> tuple[dict[str, Any], Arrays]:
+    """The header of a model file, and its arrays."""
     header, arrays = unpack(data, limit=limit)
     if header.get("content") != "model":
         raise ModelFileError(f"The file holds a {str(header.get('content'))[:40]!r}, not a model.")
-    versions = header.get("versions")
-    good = isinstance(versions, dict) and all(type(text) is str for text in versions.values())
-    if not good or set(header) != HEADER_KEYS or not isinstance(header["metadata"], dict):
+    return header, arrays
+
+
+@contextmanager
+def refusing(what: str) -> Iterator[None]:
+    """Let whatever fails while a model is put together be a ModelFileError."""
+    try:
+        yield
+    except ModelFileError:
+        raise
+    except (*DAMAGE, MemoryError) as error:
+        raise ModelFileError(f"The file does not hold {what}: {error}") from error
+
+
+def take_apart(model: Storable, arrays: Arrays) -> dict[str, Any]:
+    """The JSON node of a model, whose arrays are added."""
+    name, module = type(model).__name__, type(model).__module__
+    if is_public(model):
+        return {"kind": "estimator", "name": name, "content": learned_parts(model, name, arrays)}
+    for kind, homes in HOMES.items():
+        if homes.get(name) == module:
+            value = dict(model.state()) if kind == "filter" else model
+            value = json.loads(model.to_json()) if kind == "proof" else value
+            return {"kind": kind, "name": name, "content": encode(value, name, arrays)}
+    raise ModelFileError(
+        f"A {module}.{name} cannot be stored; model files hold estimators and filters of adaline, "
+        f"Separability, {', '.join(RECORDS)}."
+    )
+
+
+def learned_parts(model: Learner, name: str, arrays: Arrays) -> dict[str, Any]:
+    """Parameters, and what the model knows besides, without what follows from the rest."""
+    is_fitted = getattr(model, "__sklearn_is_fitted__", None)
+    if not (is_fitted() if is_fitted else any(key.endswith("_") for key in vars(model))):
+        raise ModelFileError(f"This {name} has learned nothing yet; call fit first.")
+    params, described = model.get_params(deep=False), describe_parts(type(model))
+    model._settled()
+    learned = {}
+    for key in vars(model):
+        if key in described:
+            learned[key] = getattr(model, key)  # which computes what is computed on demand
+        elif not (key in params or key in PASSING or key in model._derived):
+            raise ModelFileError(
+                f"This {name} has an attribute {key!r} that model files do not know; delete it, or "
+                "keep it elsewhere. (For adaline's own: add it to `_stored` of the class.)"
+            )
+    return {
+        part: {key: encode(value, f"{name}.{key}", arrays) for key, value in values.items()}
+        for part, values in (("params", params), ("learned", learned))
+    }
+
+
+def describe_parts(kind: Any) -> dict[str, str]:
+    """Descriptions of an estimator's learned parts."""
+    return {key.rstrip("?"): text for key, text in kind._stored.items()}
+
+
+def put_together(node: Any, arrays: Arrays) -> Any:
+    """The model of a JSON node, checked."""
+    kind, name, content = (node[key] for key in ("kind", "name", "content"))
+    if kind == "estimator" and (make := estimator_named(name)) is not None:
+        return make_estimator(make, content, arrays)
+    if name not in HOMES.get(kind, ()):
+        raise ModelFileError(f"The file holds {str((kind, name))[:90]}, unknown to this adaline.")
+    value = decode(content, name, arrays)
+    if kind == "record":
+        Shapes().check(value, name, name)
+        return value
+    home = getattr(import_module(HOMES[kind][name]), name)
+    # `from_state` compares sizes with settings before it allocates.
+    return home.from_state(value) if kind == "filter" else home.from_json(json.dumps(value))
+
+
+def make_estimator(make: Any, content: Any, arrays: Arrays) -> Any:
+    """An estimator from its parameters and learned parts."""
+    name, described = make.__name__, describe_parts(make)
+    params, parts = (
+        {key: decode(part, f"{name}.{key}", arrays) for key, part in content[kind].items()}
+        for kind in ("params", "learned")
+    )
+    optional = {key[:-1] for key in make._stored if key[-1] == "?"}
+    if not described.keys() - optional <= parts.keys() <= described.keys():
         raise ModelFileError(
-            f"The header has {str(sorted(header))[:200]}; expected {sorted(HEADER_KEYS)}."
+            f"The file has {str(sorted(parts))[:200]}, and a {name} learns {sorted(described)}."
         )
-    return header, Reader(arrays)
+    shapes = Shapes()
+    for key in (key for key in described if key in parts):
+        shapes.check(parts[key], described[key], f"{name}.{key}")
+    model = make(**params)
+    vars(model).update(parts)
+    if hasattr(model, "_check_parameters"):
+        model._check_parameters()
+    model._restored()
+    return model

@@ -1,21 +1,19 @@
 """What a model file may hold, and whether the parts of a model fit together.
 
-`RECORDS` lists the records that a file can name, with a description of each field; estimators
-declare theirs in `_stored` (see `estimators.registry`). `Shapes` checks types, shapes and numbers,
-because kernels trust them. A description is one or several of these, with " | " between them:
+`SHAPES` lists the records that a file can name, with a description of each array in them; other
+fields are described by their annotations, and the learned parts of estimators by `_stored` (see
+`estimators.registry`). `Shapes` checks types, shapes and numbers, because kernels trust them. A
+description is one of these, or several with " | " between them:
 
-    float K p      finite float64 of shape (K, p); float~ allows NaN and infinities,
-                   float+ has none below zero, bound none below zero but infinities
-    real K p       finite float64 or float32
-    int n, int+ n  whole numbers, whole numbers >= 0; power: exponents of two; bool: truths
-    rows n p       real numbers, dense or CSR
-                   a side may be a sum such as p+K or p+1
-    count =p       a whole number >= 0; with =p it is the p of all shapes
-    number, number~, truth, text, kind, dtype, facts, plain, None
-    tuple count    a tuple of such values
-    labels         (C,) different labels, which gives C, and K = 1 for two classes, C for more
-    names p        (p,) strings
-    Fit, Fit p:m   a record, or one whose letter p is called m here
+    float K p    finite float64 of shape (K, p); a side may be a sum such as p+K, or * for any
+    float~ K p   the same with NaN and infinities; `real`, `real~`: float64 or float32
+    int n        int64; `int32 n`, `bool n` likewise
+    rows n p     finite real numbers, dense or CSR
+    labels       (C,) different labels, which gives C, and K = 1 for two classes, C for more
+    names p      (p,) strings
+    int, float, bool, str, dtype, None
+                 one value; `int =p` is >= 0 and the p of all shapes
+    Fit          a record; any other word is an alias in an annotation, and accepts all values
 
 Letters stand for one number each throughout a model. `?` after an attribute of an estimator: it may
 be missing.
@@ -25,160 +23,109 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from importlib import import_module
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 from adaline.errors import ModelFileError
-from adaline.procedures.sequential import State
-from adaline.results import Kind
+from adaline.procedures.sequential import FIELDS, State
 
-FIT_FIELDS = {"W": "float K p", "b": "float K", "stopped": "text", "certificate": "Certificate"}
+FIT = "W: float K p, b: float K"
 
-# Where each frozen record lives, and its fields.
-RECORDS: dict[str, tuple[str, dict[str, str]]] = {
-    "Certificate": (
-        "adaline.results",
-        {"kind": "kind", "statement": "text", "evidence": "facts"},
+# The records of each module, with the shapes of their arrays.
+SHAPES: dict[str, dict[str, str]] = {
+    "adaline.results": {
+        "Certificate": "",
+        "Fit": FIT,
+        "ClosedFit": f"{FIT}, W_low: float K p, b_low: float K, squares: float~ K, "
+        "root: float~ p p | float~ p+1 p | None, dependent: any",
+        "NewtonFit": f"{FIT}, theta: float K p+1",
+    },
+    "adaline.schedules": dict.fromkeys(
+        ["Constant", "OverK", "SearchThenConverge", "Auto", "Absolute"], ""
     ),
-    "Fit": ("adaline.results", FIT_FIELDS),
-    "ClosedFit": (
-        "adaline.results",
-        FIT_FIELDS
-        | {"rank": "count", "condition": "number~", "W_low": "float K p", "b_low": "float K"}
-        | {"squares": "float~ K", "root": "float~ p p | float~ p+1 p | None"}
-        | {"dependent": "tuple plain"},
-    ),
-    "NewtonFit": (
-        "adaline.results",
-        FIT_FIELDS
-        | {"theta": "float K p+1", "outcome": "text", "steps": "count"}
-        | {"value": "number~", "rank": "count"},
-    ),
-    "HoKashyapFit": (
-        "adaline.procedures.ho_kashyap",
-        FIT_FIELDS
-        | {"margins": "float K n", "errors": "float K n"}
-        | {"iterations": "tuple count", "ends": "tuple text"},
-    ),
-    "SequentialFit": (
-        "adaline.estimators.online",
-        FIT_FIELDS | {"corrections": "count", "passes": "count", "converged": "truth | None"},
-    ),
-    "Recipe": (
-        "adaline.procedures.sequential",
-        {"criterion": "count", "targets": "count", "keep": "count", "intercept": "truth"}
-        | {"schedule": "Constant | OverK | SearchThenConverge | Auto | Absolute"}
-        | {"K": "count =K", "p": "count =p"},
-    ),
-    "Constant": ("adaline.schedules", {"eta": "number"}),
-    "OverK": ("adaline.schedules", {"eta1": "number"}),
-    "SearchThenConverge": ("adaline.schedules", {"eta0": "number", "tau": "number"}),
-    "Auto": ("adaline.schedules", {}),
-    "Absolute": ("adaline.schedules", {}),
-    "Moments": (
-        "adaline.sums.moments",
-        {"rows": "count", "weight": "number", "mean": "float p+K", "scatter": "float~ p+K p+K"}
-        | {"exponent": "power p+K", "rounding": "bound p+K", "mean_rounding": "bound p+K"}
-        | {"targets": "count =K"},
-    ),
-    "Triangle": (
-        "adaline.sums.triangle",
-        {"rows": "count", "weight": "number", "R": "float p+K+1 p+K+1", "shift": "float p+K"}
-        | {"exponent": "power p+K", "targets": "count =K"},
-    ),
-    "ClassMoments": (
-        "adaline.sums.class_moments",
-        {"rows": "int+ C", "weight": "float+ C", "mean": "float C p", "exponent": "power p"}
-        | {"scatter": "float p p | float C p p | float C p", "covariance": "text"}
-        | {"rounding": "bound p | bound C p", "mean_rounding": "bound C p"},
-    ),
-    "Spectrum": (
-        "adaline.procedures.spectrum",
-        {"s": "float+ r", "a": "float r K", "rest": "float~ K", "weight": "number"}
-        | {"count": "number", "intercept": "truth", "full": "truth", "flat": "bool K"}
-        | {"mean": "float p+K", "e": "plain", "e_y": "power K"}
-        | {"V": "float p r | float 0 0", "U": "float n r | float 0 0", "A": "CentredRows | None"},
-    ),
-    "CentredRows": (
-        "adaline.procedures.krylov",
-        {"X": "rows n p", "B": "float n K", "root": "float n", "mean": "float p+K"}
-        | {"weight": "number", "intercept": "truth", "flat": "bool K", "e": "plain"}
-        | {"e_y": "power K"},
-    ),
-    "Gaussians": (
-        "adaline.procedures.gaussian",
-        {"exponent": "power p", "centre": "float p", "means": "float C p", "priors": "float+ C"}
-        | {"metrics": "tuple Metric", "W": "float C p | float 0 p", "b": "float~ C"}
-        | {"certificate": "Certificate"},
-    ),
-    "Metric": (
-        "adaline.procedures.gaussian",
-        {"covariance": "float p p | float p", "A": "float p p | float p", "log_det": "number~"}
-        | {"error": "number~", "condition": "number~", "shrinkage": "number", "ridge": "number"}
-        | {"dependent": "int+ d"},
-    ),
-    "Information": (
-        "adaline.procedures.inference",
-        {"error": "float~ K p+1", "loss": "number~", "null": "number~", "weight": "number"}
-        | {"saturated": "number~", "constant": "number~", "parameters": "number~"}
-        | {"covariance": "float~ K p+1 K p+1 | None", "centre": "float~ p | None"}
-        | {"dispersion": "number~"},
-    ),
-    "Kernel": (
-        "adaline.procedures.kernel_perceptron",
-        {"name": "text", "degree": "number", "gamma": "number", "coef0": "number"},
-    ),
-    "BayesModel": (
-        "adaline.estimators.bayes",
-        {"classes": "labels", "family": "Table | tuple Density", "priors": "float+ C"},
-    ),
-    "Density": (
-        "adaline.estimators.densities",
-        {"source": "Gaussian | gaussian_kde", "dimension": "count =p", "discrete": "truth"}
-        | {"label": "plain"},
-    ),
-    "Gaussian": (
-        "adaline.estimators.densities",
-        {"mean": "float p", "unit": "float+ p", "eigenvalues": "float+ p", "axes": "float p p"}
-        | {"ridge": "number"},
-    ),
-    "Table": (
-        "adaline.estimators.densities",
-        {"symbols": "tuple plain", "probabilities": "float+ C s"},
-    ),
-    "MaxMargin": (
-        "adaline.estimators.separation",
-        {"w": "float p", "b": "number", "margin": "number", "lower": "number", "upper": "number"}
-        | {"positive": "float p", "negative": "float p", "support": "int+ m", "weights": "float+ m"}
-        | {"classes": "labels", "certificate": "Certificate", "n_iter": "count"},
-    ),
+    "adaline.sums.moments": {
+        "Moments": "mean: float p+K, scatter: float~ p+K p+K, exponent: int p+K, "
+        "rounding: float~ p+K, mean_rounding: float~ p+K, targets: int =K",
+    },
+    "adaline.sums.triangle": {
+        "Triangle": "R: float p+K+1 p+K+1, shift: float p+K, exponent: int p+K, targets: int =K",
+    },
+    "adaline.sums.class_moments": {
+        "ClassMoments": "rows: int C, weight: float C, mean: float C p, exponent: int p, "
+        "scatter: float p p | float C p p | float C p, rounding: float~ p | float~ C p, "
+        "mean_rounding: float~ C p",
+    },
+    "adaline.procedures.ho_kashyap": {
+        "HoKashyapFit": f"{FIT}, margins: float K n, errors: float K n",
+    },
+    "adaline.procedures.sequential": {
+        "Recipe": "K: int =K, p: int =p",
+        "State": "recipe: Recipe, head: float s, theta: float t",
+    },
+    "adaline.procedures.ridge": {
+        "Spectrum": "s: float r, a: float r K, rest: float~ K, flat: bool K, mean: float p+K, "
+        "e_y: int K, V: float p r | float 0 0, U: float n r | float 0 0",
+    },
+    "adaline.procedures.krylov": {
+        "CentredRows": "X: rows n p, B: float n K, root: float n, mean: float p+K, flat: bool K, "
+        "e_y: int K",
+    },
+    "adaline.procedures.gaussian": {
+        "Gaussians": "exponent: int p, centre: float p, means: float C p, priors: float C, "
+        "W: float C p | float 0 p, b: float~ C",
+        "Metric": "covariance: float p p | float p, A: float p p | float p, dependent: int *",
+    },
+    "adaline.procedures.inference": {
+        "Information": "error: float~ K p+1, covariance: float~ K p+1 K p+1 | None, "
+        "centre: float~ p | None",
+    },
+    "adaline.procedures.kernel_perceptron": {"Kernel": ""},
+    "adaline.estimators.online": {"SequentialFit": FIT},
+    "adaline.estimators.bayes": {
+        "BayesModel": "classes: labels, priors: float C, "
+        "family: tuple[Gaussian] | tuple[gaussian_kde] | Table"
+    },
+    "adaline.estimators.densities": {
+        "Gaussian": "mean: float p, root: float p p",
+        "Table": "probabilities: float C s",
+    },
+    "adaline.estimators.separation": {
+        "MaxMargin": "w: float p, positive: float p, negative: float p, support: int m, "
+        "weights: float m, classes: labels",
+    },
+    "adaline.data.columns.encoding": {"Encoding": ""},
+    "adaline.data.columns.inputs": {"Input": ""},
+    "scipy.stats": {"gaussian_kde": "dataset: float p *, factor: float, covariance: float p p"},
 }
+DESCRIPTIONS = {name: text for group in SHAPES.values() for name, text in group.items()}
 
-# Records that are models of their own; the others are parts.
-ALONE = ("ClassMoments", "MaxMargin", "Moments", "Triangle")
+# The home of each record, or its class where the module has registered it itself.
+records: dict[str, str | type] = {name: home for home, group in SHAPES.items() for name in group}
 
-# Weights that someone wrote after the fit, where they follow from it otherwise.
-WRITTEN = {"coef_": "real~ K p | real~ p", "intercept_": "real~ K | number~"}
-
-# Proofs are written as their own JSON.
-PROOFS: dict[str, str] = {"Separability": "adaline.certificates.separation.separation"}
-
-REAL_TYPES = ("float64", "float32")
-ARRAY_TYPES = {
-    **dict.fromkeys(("float", "float~", "float+", "bound"), ("float64",)),
-    **dict.fromkeys(("real", "real~"), REAL_TYPES),
-    **dict.fromkeys(("int", "int+", "power"), ("int64",)),
-    "int32": ("int32",),
-    "bool": ("bool",),
+ARRAYS = {
+    **dict.fromkeys(("float", "float~"), ("float64",)),
+    **dict.fromkeys(("real", "real~", "rows"), ("float64", "float32")),
+    **{"int32": ("int32",), "bool": ("bool",), "int": ("int64",), "labels": (), "names": ()},
 }
-MOST_POWERS = 2200  # exponents of two beyond the range of float64
+FINITE = ("float", "real", "rows")
 
 
-class Misfit(Exception):
-    """A value is not what a description says."""
+def record_class(name: str) -> Any:
+    """The class of a record, imported where it is needed."""
+    home = records[name]
+    return getattr(import_module(home), name) if isinstance(home, str) else home
+
+
+def describe_fields(cls: Any) -> dict[str, str]:
+    """The description of each field of a record."""
+    pairs = DESCRIPTIONS.get(cls.__name__, "").split(", ")
+    described = dict(pair.split(": ") for pair in pairs if pair)
+    if not is_dataclass(cls):
+        return described
+    return {field.name: described.get(field.name, str(field.type)) for field in fields(cls)}
 
 
 class Shapes:
@@ -189,157 +136,112 @@ class Shapes:
 
     def check(self, value: Any, description: str, where: str) -> None:
         """Raise ModelFileError with a sentence where the value is not as described."""
-        try:
-            self._any(value, description, {})
-        except Misfit as misfit:
-            known = ", ".join(f"{letter} = {n}" for letter, n in sorted(self.letters.items()))
-            raise ModelFileError(
-                f"{where} does not fit: {misfit}; expected {description}"
-                + (f", where {known}." if known else ".")
-            ) from None
-
-    def _any(self, value: Any, description: str, renamed: dict[str, str]) -> None:
         before = dict(self.letters)
-        options = description.split(" | ")
-        for option in options:
-            try:
-                self._one(value, option.split(), renamed)
+        for option in description.split(" | "):
+            if self._fits(value, option, where):
                 return
-            except Misfit as misfit:
-                self.letters = dict(before)
-                last = misfit
-        raise last if len(options) == 1 else Misfit(show(value))
+            self.letters = dict(before)
+        held = f"{str(value)[:60]!r}, a {type(value).__name__}"
+        if isinstance(value, np.ndarray):
+            held = f"an array of shape {value.shape} and dtype {value.dtype}"
+        raise ModelFileError(
+            f"{where} does not fit: it is {held}; expected {description}, with the sizes {before}."
+        )
 
-    def _one(self, value: Any, words: list[str], renamed: dict[str, str]) -> None:
-        head, sides = words[0], words[1:]
-        if head in ARRAY_TYPES:
-            self._array(value, head, sides, renamed)
-        elif head == "rows":
-            dense = isinstance(value, np.ndarray)
-            require(dense or type(value).__name__ in ("csr_array", "csr_matrix"), value)
-            numbers = value if dense else value.data
-            require(numbers.dtype.name in REAL_TYPES, value)
-            require(bool(np.isfinite(numbers).all()), value)
-            self._sides(value.shape, sides, renamed)
-        elif head == "tuple":
-            require(isinstance(value, tuple), value)
-            for part in value:
-                self._one(part, sides, renamed)
-        elif head == "count":
-            require(isinstance(value, int | np.integer) and type(value) is not bool, value)
-            require(0 <= value < 2**62, value)
-            for letter in sides:
-                self._sides((int(value),), [letter[1:]], renamed)
-        elif head in ("labels", "names"):
-            self._words(value, head, sides, renamed)
-        elif head in SIMPLE_TYPES:
-            require(SIMPLE_TYPES[head](value), value)
-        else:
-            self._record(value, head, dict(pair.split(":") for pair in sides))
+    def _fits(self, value: Any, option: str, where: str) -> bool:
+        kind, *sides = option.split()
+        name = type(value).__name__
+        if name in DESCRIPTIONS:  # of this class itself: the codec makes no other
+            described = describe_fields(type(value))
+            # Numbers that give a letter come first, so that sums of letters have one unknown.
+            for field in sorted(described, key=lambda f: "=" not in described[f]):
+                self.check(getattr(value, field), described[field], f"{where}.{field}")
+            return kind == name or kind not in DESCRIPTIONS
+        if isinstance(value, tuple):
+            inner = option.removeprefix("tuple[").split(",")[0].rstrip("]")
+            is_alias = kind not in CHECKS and kind not in DESCRIPTIONS
+            return (option.startswith("tuple[") or is_alias) and all(
+                self._fits(part, inner, where) for part in value
+            )
+        if kind in ARRAYS and (sides or kind == "labels"):
+            if sides and sides[0].startswith("="):
+                return is_int(value) and self._has_shape((int(value),), [sides[0][1:]])
+            return self._is_array(value, kind, sides)
+        return CHECKS[kind](value) if kind in CHECKS else kind not in DESCRIPTIONS
 
-    def _array(self, value: Any, kind: str, sides: list[str], renamed: dict[str, str]) -> None:
-        require(isinstance(value, np.ndarray) and value.dtype.name in ARRAY_TYPES[kind], value)
-        if kind in ("float", "float+", "real"):
-            require(bool(np.isfinite(value).all()), value)
-        if kind in ("float+", "int+", "bound"):
-            require(bool((value >= 0).all()), value)
-        if kind == "power":
-            require(bool((np.abs(value // 2) <= MOST_POWERS // 2).all()), value)
-        self._sides(value.shape, sides, renamed)
+    def _is_array(self, value: Any, kind: str, sides: list[str]) -> bool:
+        is_sparse = kind == "rows" and type(value).__name__ in ("csr_array", "csr_matrix")
+        if not is_sparse and not isinstance(value, np.ndarray):
+            return False
+        if kind in ("labels", "names"):
+            flat = value.tolist() if value.ndim == 1 else [None]
+            if kind == "names":
+                return all(type(one) is str for one in flat) and self._has_shape(value.shape, sides)
+            plain = all(type(label) in (str, int, float, bool) for label in flat)
+            finite = all(math.isfinite(label) for label in flat if isinstance(label, float))
+            different = plain and finite and len(set(flat)) == len(flat) >= 2
+            machines = 1 if len(flat) == 2 else len(flat)
+            return different and self._has_shape((len(flat), machines), ["C", "K"])
+        numbers = value.data if is_sparse else value
+        if kind in FINITE and not np.isfinite(numbers).all():
+            return False
+        return numbers.dtype.name in ARRAYS[kind] and self._has_shape(value.shape, sides)
 
-    def _sides(self, shape: tuple[int, ...], sides: list[str], renamed: dict[str, str]) -> None:
+    def _has_shape(self, shape: tuple[int, ...], sides: list[str]) -> bool:
         if len(shape) != len(sides):
-            raise Misfit(f"its shape is {shape}")
-        for found, side in zip(shape, sides, strict=True):
-            known, unknown = 0, []
-            for term in side.split("+"):
-                letter = renamed.get(term, term)
-                number = int(term) if term.isdigit() else self.letters.get(letter)
-                if number is None:
-                    unknown.append(letter)
-                else:
-                    known += number
-            if len(unknown) == 1 and found >= known:
-                self.letters[unknown[0]] = found - known
-            elif unknown or found != known:
-                raise Misfit(f"its shape is {shape}")
-
-    def _words(self, value: Any, head: str, sides: list[str], renamed: dict[str, str]) -> None:
-        require(isinstance(value, np.ndarray) and value.ndim == 1, value)
-        flat = value.tolist()
-        if head == "names":
-            require(all(type(name) is str for name in flat) and value.dtype == object, value)
-            self._sides(value.shape, sides, renamed)
-            return
-        require(all(type(label) in (str, int, float, bool) for label in flat), value)
-        require(not any(isinstance(a, float) and not math.isfinite(a) for a in flat), value)
-        require(len(set(flat)) == len(flat) >= 2, value)
-        self._sides(value.shape, ["C"], renamed)
-        self._sides((1 if len(flat) == 2 else len(flat),), ["K"], renamed)
-
-    def _record(self, value: Any, name: str, renamed: dict[str, str]) -> None:
-        if name == "State":
-            require(isinstance(value, State), value)
-            self._record(value.recipe, "Recipe", renamed)
-            return
-        if name == "gaussian_kde":
-            require(type(value).__name__ == "gaussian_kde", value)
-            self._sides((len(value.dataset),), ["p"], renamed)
-            return
-        home, described = RECORDS[name]
-        require(type(value) is getattr(import_module(home), name), value)
-        if set(described) != {field.name for field in fields(value)}:
-            raise ModelFileError(f"RECORDS in {__name__} describes other fields of {name}.")
-        # Numbers that name a letter come first, so that shapes can be told from them.
-        for field in sorted(described, key=lambda f: "=" not in described[f]):
-            try:
-                self._any(getattr(value, field), described[field], renamed)
-            except Misfit as misfit:
-                raise Misfit(f"in {name}.{field}, {misfit}") from None
-        if name == "Moments":
-            require(knows_all_but_targets(value), value.scatter)
-        if name == "ClassMoments":
-            shared, full = value.covariance == "shared", value.covariance == "full"
-            sides = ["p", "p"] if shared else ["C", "p", "p"] if full else ["C", "p"]
-            require(value.covariance in ("shared", "full", "diagonal"), value.covariance)
-            self._sides(value.scatter.shape, sides, renamed)
-            self._sides(value.rounding.shape, ["p"] if shared else ["C", "p"], renamed)
+            return False
+        for length, side in zip(shape, sides, strict=True):
+            if side == "*":
+                continue
+            terms = [int(t) if t.isdigit() else self.letters.get(t, t) for t in side.split("+")]
+            unknown = [term for term in terms if isinstance(term, str)]
+            remaining = length - sum(term for term in terms if isinstance(term, int))
+            if len(unknown) == 1 and remaining >= 0:
+                self.letters[unknown[0]] = remaining
+            elif unknown or remaining:
+                return False
+        return True
 
 
-def knows_all_but_targets(m: Any) -> bool:
-    """Whether only products of one target with another are NaN, and then all of them."""
-    p = len(m.mean) - m.targets
-    yy = m.scatter[p:, p:]
-    known = np.isfinite(m.scatter[:p]).all() and np.isfinite(m.scatter[:, :p]).all()
-    off = yy[~np.eye(len(yy), dtype=bool)]
-    between = np.isfinite(off).all() or np.isnan(off).all()
-    return bool(known and between and np.isfinite(np.diag(yy)).all())
+def is_int(value: Any) -> bool:
+    """Whether it is a count, or any whole number of a moderate size."""
+    is_whole = isinstance(value, int | np.integer) and type(value) is not bool
+    return is_whole and abs(int(value)) < 2**62
 
 
-def require(condition: bool, value: Any) -> None:
-    if not condition:
-        raise Misfit(show(value))
-
-
-def show(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"it is an array of shape {value.shape} and dtype {value.dtype}"
-    return f"it is {str(value)[:60]!r}, a {type(value).__name__}"
-
-
-def is_number(value: Any) -> bool:
-    whole = isinstance(value, int | np.integer) and type(value) is not bool
-    return whole or isinstance(value, float | np.floating)
-
-
-SIMPLE_TYPES: dict[str, Callable[[Any], bool]] = {
+CHECKS: dict[str, Callable[[Any], bool]] = {
     "None": lambda value: value is None,
-    "plain": lambda value: True,
-    "facts": lambda value: type(value) is dict and all(type(key) is str for key in value),
-    "kind": lambda value: type(value) is str and value in get_args(Kind),
-    "text": lambda value: type(value) is str,
-    "truth": lambda value: isinstance(value, bool | np.bool_),
-    "dtype": lambda value: isinstance(value, np.dtype) and value.name in REAL_TYPES,
-    "number~": is_number,
-    "number": lambda value: is_number(value) and bool(np.isfinite(np.float64(value))),
+    "str": lambda value: type(value) is str,
+    "bool": lambda value: isinstance(value, bool | np.bool_),
+    "dtype": lambda value: isinstance(value, np.dtype) and value.name in ARRAYS["real"],
+    "int": is_int,
+    "float": lambda value: is_int(value) or isinstance(value, float | np.floating),
 }
+
+
+def make_state(recipe: Any, head: Any, theta: Any) -> State:
+    """A learner's memory; kernels trust its shapes and codes, so all of them are checked here."""
+    Shapes().check(recipe, "Recipe", "the recipe")
+    known = recipe.criterion in range(7) and recipe.targets in range(3) and recipe.keep in range(4)
+    if not known or recipe.K < 1 or recipe.p < 1 or not hasattr(recipe.schedule, "code"):
+        raise ValueError("the recipe has unknown codes")
+    for array, (size,) in zip((head, theta), recipe.shapes(), strict=True):
+        Shapes().check(array, f"float {size}", "the state")
+    state = State(recipe)  # as large as the arrays at hand
+    if not np.array_equal(state.head[: len(FIELDS)], head[: len(FIELDS)]):
+        raise ValueError("the state contradicts its own recipe")
+    state.restore((head, theta))
+    return state
+
+
+def make_kernel_density(dataset: Any, factor: Any, covariance: Any) -> Any:
+    """A density of scipy, which needs more rows than features, or its covariance is singular."""
+    Shapes().check(dataset, "float p *", "the rows of a density")
+    Shapes().check(factor, "float", "the width of a density")
+    if not 1 <= len(dataset) < dataset.shape[1]:
+        raise ValueError("a density needs more rows than columns")
+    return record_class("gaussian_kde")(dataset, factor)
+
+
+# Records that are made by a function, which checks what their class does not.
+MAKERS: dict[str, Callable[..., Any]] = {"State": make_state, "gaussian_kde": make_kernel_density}

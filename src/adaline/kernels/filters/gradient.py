@@ -6,9 +6,8 @@ without any of the guards below.
     y = w^H x(n),   e = d - y,   w <- (1 - mu leak) w + mu conj(e) x(n)
 
 line (C, H + N) holds the C references, each after the samples kept of earlier blocks, oldest first,
-and w (C, M) has the same order, so that x(n) = line[:, n : n + M]. Where rows replace the delay
-line, x(n) = line[:, n M : (n + 1) M]: in both cases x(n) begins at n `hop`. mu(n) is the step,
-r(n) = x(n)^H x(n), and P(n) its mean. `sample` is the number of the first sample in the signal.
+and w (C, M) has the same order, so that x(n) = line[:, n : n + M]. mu(n) is the step, r(n) =
+x(n)^H x(n), and P(n) its mean. `sample` is the number of the first sample in the signal.
 
 Indices are unsigned: numba checks whether a signed index is negative, which prevents vector
 instructions. Arrays are not sliced in loops: a slice costs more than a sample of a short filter.
@@ -48,9 +47,7 @@ class Level(NamedTuple):
 
 
 @sum_kernel
-def lms(
-    line, hop, d, learns, sample, w, along, rule, eta, tau, eps, relative, leak, sign, level, y
-):
+def lms(line, d, learns, sample, w, along, rule, eta, tau, eps, relative, leak, sign, level, y):
     """Filter and adapt: writes y and w; returns N, or the sample that diverged, and the new level.
 
     `along` is line or its signs, along which w moves; `sign` is None, or True to take e/|e| for e.
@@ -58,7 +55,7 @@ def lms(
     N, M, C = d.shape[0], np.uintp(w.shape[1]), np.uintp(w.shape[0])
     kind = w.dtype.type
     r, P, mu = np.empty(N), np.empty(N), np.empty(N)
-    energies(line, hop, w.shape[1], r)
+    energies(line, w.shape[1], r)
     power, averaged, loudest_x, loudest_d, excess, gain, updates = level
     power, averaged = mean_powers(r, sample, power, averaged, P)
     updates = steps(r, P, learns, rule, eta, tau, eps, relative, updates, mu)
@@ -67,7 +64,7 @@ def lms(
     step, stays, before = kind(0), 1.0, np.uintp(0)
     for n in range(N + 1):
         i = min(n, N - 1)  # the last turn adds the update of the last sample, in the same way
-        now = np.uintp(i * hop)
+        now = np.uintp(i)
         if abs(d[i]) > loudest_d:
             loudest_d = abs(d[i])
             highest = highest_gain(loudest_d, power, gain)
@@ -102,24 +99,24 @@ def lms(
 
 @sum_kernel
 def affine_projection(
-    line, hop, d, learns, sample, w, R, errors, eta, eps, relative, rounding, level, y
+    line, d, learns, sample, w, R, errors, eta, eps, relative, rounding, level, y
 ):
     """w <- w + eta X g with (R + eps I) g = conj(errors), X = [x(n), ..., x(n-K+1)], R = X^H X.
 
     Writes y, w, R (K, K) and the errors (K,) of w at the last K samples; returns as `lms` does.
-    The line begins K - 1 places earlier: x(n) begins at (n + K - 1) hop.
+    The line begins K - 1 places earlier: x(n) begins at n + K - 1.
     """
     N, M, C, K = d.shape[0], np.uintp(w.shape[1]), np.uintp(w.shape[0]), errors.shape[0]
     kind, wide = w.dtype.type, R.dtype.type
     r_all, P = np.empty(N + K - 1), np.empty(N)
-    energies(line, hop, w.shape[1], r_all)
+    energies(line, w.shape[1], r_all)
     r = r_all[K - 1 :]
     power, averaged, loudest_x, loudest_d, excess, gain, updates = level
     power, averaged = mean_powers(r, sample, power, averaged, P)
     highest = highest_gain(loudest_d, power, gain)
     g, L = np.empty(K, R.dtype), np.empty((K, K), R.dtype)
     for n in range(N):
-        now = np.uintp((n + K - 1) * hop)
+        now = np.uintp(n + K - 1)
         if abs(d[n]) > loudest_d:
             loudest_d = abs(d[n])
             highest = highest_gain(loudest_d, power, gain)
@@ -128,7 +125,7 @@ def affine_projection(
                 R[i, j] = R[i - 1, j - 1]
             errors[i] = errors[i - 1]
         for lag in range(K):
-            past, s = now - np.uintp(lag * hop), wide(0)
+            past, s = now - np.uintp(lag), wide(0)
             for c in range(C):
                 for k in range(M):
                     s += wide(np.conj(line[c, past + k])) * line[c, now + k]
@@ -156,7 +153,7 @@ def affine_projection(
         low = relative * (max(P[n], SUDDEN_SHARE * r[n]) if K > 1 else P[n])
         solve(R, eps + low * (1.0 + low / max(r[n], LEAST_ENERGY)), errors, rounding, L, g)
         for lag in range(K):
-            past, step = now - np.uintp(lag * hop), kind(eta * g[lag])
+            past, step = now - np.uintp(lag), kind(eta * g[lag])
             for c in range(C):
                 for k in range(M):
                     w[c, k] += step * line[c, past + k]
@@ -259,7 +256,7 @@ def highest_gain(loudest_d, power, gain):
 
 
 @sum_kernel
-def energies(line, hop, M, r):
+def energies(line, M, r):
     """r(n) = x(n)^H x(n), each summed anew.
 
     A sliding sum, from which the squares that leave are subtracted, would keep the rounding error
@@ -270,9 +267,9 @@ def energies(line, hop, M, r):
         for i in range(line.shape[1]):
             squares[i] += energy(line[c, i])
     for n in range(np.uintp(r.shape[0])):
-        s, start = 0.0, n * np.uintp(hop)
+        s = 0.0
         for k in range(np.uintp(M)):
-            s += squares[start + k]
+            s += squares[n + k]
         r[n] = s
 
 

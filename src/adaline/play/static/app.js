@@ -5,10 +5,11 @@
 // Python what the user did; `send.latest(event)` does so once the last answer is there, and
 // forgets older events that wait: for sliders and dragging.
 
+import { mountBoard } from "./board.js";
 import { make } from "./dom.js";
 
 const HOMES = {
-  board: () => import("./board.js"),
+  board: async () => ({ mount: mountBoard }),
   signals: () => import("./signals.js"),
   table: () => import("./table.js"),
 };
@@ -188,7 +189,7 @@ class App {
 
   async copied() {
     const { link } = this.tabs.get(this.name);
-    const text = `${location.origin}/${link ? `#${this.name}=${encoded(link)}` : `#${this.name}`}`;
+    const text = `${location.origin}/${this.el.dataset.query}${link ? `#${this.name}=${encoded(link)}` : `#${this.name}`}`;
     try {
       await navigator.clipboard.writeText(text);
       this.copy.textContent = "Copied";

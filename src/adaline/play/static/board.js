@@ -1,15 +1,16 @@
 // The board: points to click and drag, a learner with its settings, time, and the proof.
-import { CLASSES, brief, check, choice, make, slider } from "./dom.js";
+import { CLASSES, brief, check, choice, controls, make } from "./dom.js";
 import { curves } from "./curves.js";
 import { dialogs } from "./dialogs.js";
 import { field } from "./field.js";
 import { margins } from "./margins.js";
+import { tasks } from "./tasks.js";
 import { timeline } from "./timeline.js";
 import { weightSpace } from "./weight_space.js";
 
-const LOGARITHMIC = ["mean squared error", "|gradient|", "|e|"];
+const LOGARITHMIC = ["mean squared error", "mean squared error through the sigmoid", "|gradient|", "|e|"];
 
-export function mount(el, send) {
+export function mountBoard(el, send) {
   const now = { drawing: {}, label: 0 }; // what was drawn last, and the class of new points
   const shown = parts(el, send, now);
   return {
@@ -31,6 +32,7 @@ function parts(el, send, now) {
     toolbar(board, send, now),
     field(board, send, now),
     timeline(board, send),
+    tasks(side, send),
     learner(side, send),
     verdict(side, send, now),
     margins(side, send),
@@ -52,46 +54,31 @@ function toolbar(el, send, now) {
     classes.forEach((button, k) => button.setAttribute("aria-pressed", k === code));
   };
   now.choose = choose;
-  const presets = choice("Points", [], (name) => send({ event: "preset", name }));
-  const act = (name, words) => make("button", { type: "button", onclick: () => send({ event: name }) }, words);
-  const undo = act("undo", "Undo"), redo = act("redo", "Redo"), clear = act("clear", "Clear");
+  const presets = choice("Points", [], (name) => send({ event: "set", link: { preset: name } }));
+  const clear = make("button", { type: "button", onclick: () => send({ event: "set", link: { preset: "empty" } }) }, "Clear");
   el.append(
-    make("div", { class: "row", role: "group", "aria-label": "Points" }, ...classes, make("span", { class: "space" }), presets.element),
-    make("div", { class: "row", role: "group", "aria-label": "Edit" }, undo, redo, clear));
+    make("div", { class: "row edit", role: "group", "aria-label": "Points" }, ...classes, make("span", { class: "space" }), presets.element, clear));
   return {
-    show(drawing, news) {
+    show(_drawing, news) {
       if (news.presets) {
         presets.select.replaceChildren(make("option", { value: "", disabled: true }, "choose …"),
           ...news.presets.map(([value, words]) => make("option", { value }, words)));
       }
       if (news.points) presets.show("");
-      undo.disabled = !drawing.undo;
-      redo.disabled = !drawing.redo;
     },
   };
 }
 
 function learner(el, send) {
-  const names = choice("Learner", [], (name) => send({ event: "learner", name }));
-  const words = make("p", { class: "hint" }), controls = make("div", { class: "settings" });
+  const names = choice("Learner", [], (name) => send({ event: "set", link: { learner: name } }));
+  const words = make("p", { class: "hint" }), why = make("p", {});
+  const settings = controls((name, value) => send.latest({ event: "set", link: { settings: { [name]: value } } }));
   const bound = make("p", { class: "hint bound" }), ended = make("p", { class: "ended", "aria-live": "polite" });
+  const reasons = make("details", { class: "why" }, make("summary", {}, "Why?"), why);
   names.select.classList.add("wide");
-  el.append(make("section", { class: "card", "aria-label": "Learner" }, names.element, words, controls, bound, ended));
-  let built = {}, of = null, learners = [];
-  const build = (name) => {
-    built = {};
-    of = name;
-    const known = learners.find((one) => one.name === name);
-    words.textContent = known.words;
-    controls.replaceChildren(...known.settings.map((setting) => {
-      const hear = (value) => send.latest({ event: "setting", name: setting.name, value });
-      const one = setting.kind === "choice" ? choice(setting.title, setting.choices, hear)
-        : setting.kind === "check" ? check(setting.title, hear)
-          : slider(setting.title, { min: setting.low, max: setting.high, scale: setting.scale, step: stepOf(setting) }, hear);
-      built[setting.name] = { one, setting };
-      return one.element;
-    }));
-  };
+  settings.element.classList.add("edit");
+  el.append(make("section", { class: "card", "aria-label": "Learner" }, names.element, words, settings.element, bound, ended, reasons));
+  let of = null, learners = [];
   return {
     show(drawing, news) {
       if (news.learners) {
@@ -100,30 +87,27 @@ function learner(el, send) {
         of = null;
       }
       tellEnd(ended, drawing);
+      why.textContent = drawing.run ? [drawing.run.stopped, drawing.run.certificate].filter(Boolean).map((text) => text[0].toUpperCase() + text.slice(1)).join(" ") : "";
+      reasons.hidden = !why.textContent;
       if (!news.learner) return;
       names.show(drawing.learner);
-      if (of !== drawing.learner) build(drawing.learner);
-      for (const { one, setting } of Object.values(built)) {
-        if (!one.element.contains(document.activeElement)) one.show(drawing.settings[setting.name]);
-        one.element.hidden = !setting.when.every(([name, value]) => drawing.settings[name] === value)
-          || (setting.classes !== null && setting.classes !== drawing.classes);
+      if (of !== drawing.learner) {
+        of = drawing.learner;
+        const known = learners.find((one) => one.name === of);
+        words.textContent = known.words;
+        settings.build(known.settings);
       }
+      settings.show(drawing.settings, drawing.classes);
       tellRate(bound, drawing);
     },
   };
 }
 
-/** Why learning ended and what is proven of its end, or why it cannot learn. */
-function tellEnd(el, { problem, run, present }) {
-  const words = run ? [run.stopped, run.certificate].filter(Boolean).join(" · ") : "";
-  const later = run && present.at < run.steps ? "At the end: " : "";
-  const text = problem || (words ? later + words : "");
+/** What learning comes to, or why it cannot learn. */
+function tellEnd(el, { problem, run }) {
+  const text = problem || run?.end || "";
   if (el.textContent !== text) el.textContent = text; // a screen reader says it once
   el.classList.toggle("bad", Boolean(problem) || /diverged/.test(run?.stopped ?? ""));
-}
-
-function stepOf({ scale, low, high }) {
-  return scale === "whole" ? 1 : (high - low) / 200;
 }
 
 function tellRate(el, { rates, settings }) {
@@ -137,17 +121,18 @@ function tellRate(el, { rates, settings }) {
 const SIGNS = { separable: "✓", overlapping: "✗", "quasi-separable": "≈", undecided: "?" };
 
 function verdict(el, send, now) {
-  const title = make("strong", { class: "verdict" }), words = make("p", {}), facts = make("ul", { class: "facts" });
+  const title = make("strong", { class: "verdict" }), short = make("p", {}), words = make("p", {}), facts = make("ul", { class: "facts" });
   const show = check("Draw the proof on the board", (value) => { now.proof = value; now.redraw?.(); });
   now.proof = true;
   show.show(true);
   el.append(make("section", { class: "card", "aria-label": "What is proven", "aria-live": "polite" },
-    make("h2", {}, "Can a line separate them?"), title, words, facts, show.element));
+    make("h2", {}, "Can a line separate them?"), title, short, make("details", { class: "why" }, make("summary", {}, "Why?"), words, facts), show.element));
   return {
     show({ proof, run, points }, news) {
       if (!news.proof) return;
       title.textContent = proof.verdict ? `${SIGNS[proof.verdict]} ${proof.verdict}` : "";
       title.dataset.verdict = proof.verdict ?? "";
+      short.textContent = proof.short;
       words.textContent = proof.words;
       const told = [];
       if (proof.bound) told.push(mistakes(proof.bound, run));
@@ -158,7 +143,7 @@ function verdict(el, send, now) {
   };
 }
 
-function mistakes({ sharp }, run) {
+function mistakes(sharp, run) {
   const most = Math.floor(sharp + 1e-9);
   const made = run?.corrections;
   const bound = `A perceptron with a bias and fixed increments makes at most ${most} corrections here, (R/γ)² = ${brief(sharp)} with the bias as a third input`;
@@ -173,7 +158,7 @@ function shareOf({ fraction, log10 }) {
 
 function table(el) {
   const body = make("table"), count = make("p", { class: "hint" });
-  const card = make("section", { class: "card", "aria-label": "The table of learning" }, make("h2", {}, "Step by step"), make("div", { class: "steps", tabindex: "0", role: "region", "aria-label": "Rows of the table" }, body), count);
+  const card = make("section", { class: "card", "aria-label": "The table of learning" }, make("h2", {}, "Step by step"), make("p", { class: "hint" }, "A row is a step of the learner; the marked one is now."), make("div", { class: "steps", tabindex: "0", role: "region", "aria-label": "Rows of the table" }, body), count);
   el.append(card);
   return {
     show({ present, run }) {

@@ -1,5 +1,6 @@
 // Take it away: the Python lines of the present state, and the points as a file.
 import { make } from "./dom.js";
+import { saved } from "./files.js";
 
 export function dialogs(el, send) {
   const text = make("pre", { tabindex: "0", class: "code" });
@@ -20,20 +21,16 @@ export function dialogs(el, send) {
     text, make("div", { class: "row" }, copy, close));
   el.append(make("section", { class: "card row", "aria-label": "Take it away" },
     make("button", { type: "button", class: "first", onclick: () => send({ event: "code" }) }, "Show the code"),
-    make("button", { type: "button", onclick: () => send({ event: "save" }) }, "Save the points"), dialog));
+    make("button", { type: "button", class: "edit", onclick: () => send({ event: "save" }) }, "Save the points"),
+    make("button", { type: "button", class: "edit", title: "One HTML file that shows every step without a server", onclick: () => send({ event: "export" }) }, "Export as a page"), dialog));
   return {
     show(_drawing, news) {
       if ("code" in news) {
         text.textContent = news.code;
         if (!dialog.open) dialog.showModal();
       }
-      if ("csv" in news) saved("points.csv", news.csv);
+      if ("csv" in news) saved("points.csv", "text/csv", news.csv);
+      if ("html" in news) saved("board.html", "text/html", news.html);
     },
   };
-}
-
-function saved(name, text) {
-  const href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-  make("a", { href, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 10000);
 }

@@ -47,6 +47,33 @@ export function check(label, hear) {
   return { element, input, show(value) { input.checked = value; } };
 }
 
+/** Controls of settings that Python described; `hear(name, value)` gets what the user sets. */
+export function controls(hear) {
+  const element = make("div", { class: "settings" });
+  let built = [];
+  const build = (setting) => {
+    const { name, title, kind, choices, scale, low, high } = setting, say = (value) => hear(name, value);
+    const one = kind === "choice" ? choice(title, choices, say)
+      : kind === "check" ? check(title, say)
+        : slider(title, { min: low, max: high, scale, step: scale === "whole" ? 1 : (high - low) / 200 }, say);
+    return { setting, ...one };
+  };
+  return {
+    element,
+    build(settings) {
+      built = settings.map(build);
+      element.replaceChildren(...built.map((one) => one.element));
+    },
+    show(values, classes) {
+      for (const { setting, ...one } of built) {
+        if (!one.element.contains(document.activeElement)) one.show(values[setting.name]);
+        one.element.hidden = !setting.when.every(([name, allowed]) => allowed.includes(values[name]))
+          || (setting.classes !== null && setting.classes !== classes);
+      }
+    },
+  };
+}
+
 /** A number with four significant digits, and a true minus. */
 export function brief(value) {
   if (value === null || value === undefined) return "–";

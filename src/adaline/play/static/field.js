@@ -19,7 +19,7 @@ export function field(el, send, now) {
   const redraw = () => { // at most once a frame, however many events there are
     if (waiting) return;
     waiting = true;
-    requestAnimationFrame(() => { waiting = false; paint(canvas, now, own); });
+    requestAnimationFrame(() => { waiting = false; paintBoard(canvas, now, own); });
   };
   now.redraw = redraw;
   new ResizeObserver(redraw).observe(canvas);
@@ -35,7 +35,7 @@ export function field(el, send, now) {
   };
 }
 
-function paint(canvas, now, own) {
+function paintBoard(canvas, now, own) {
   const { drawing } = now;
   if (!drawing.view) return;
   const base = prepared(canvas, drawing.view);
@@ -134,16 +134,12 @@ function pointing(canvas, send, now, own, redraw) {
     if (!drag.moved && Math.hypot(x - drag.from[0], y - drag.from[1]) < 3) return;
     drag.place = place;
     now.drawing.points.X[drag.index] = place;
-    const news = { event: "move", index: drag.index, x: place[0], y: place[1], more: drag.moved, last: false };
-    if (drag.moved) send.latest(news);
-    else send(news);
     drag.moved = true;
+    send.latest({ event: "move", index: drag.index, x: place[0], y: place[1] });
     redraw();
   });
   const drop = () => {
-    const drag = own.dragging;
     own.dragging = null;
-    if (drag?.moved) send.latest({ event: "move", index: drag.index, x: drag.place[0], y: drag.place[1], more: true, last: true });
   };
   canvas.addEventListener("pointerup", drop);
   canvas.addEventListener("pointercancel", drop);
@@ -157,7 +153,7 @@ function pointing(canvas, send, now, own, redraw) {
 function typing(canvas, send, now, own, redraw, tell) {
   const said = (i) => {
     const { X, codes } = now.drawing.points;
-    tell(`Point ${i + 1} of ${X.length}, class ${CLASSES[codes[i]]}, at ${brief(X[i][0])}, ${brief(X[i][1])}.`);
+    tell(`Point ${i}, class ${CLASSES[codes[i]]}, of ${X.length}, at ${brief(X[i][0])}, ${brief(X[i][1])}.`);
   };
   const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
   const act = {
@@ -195,7 +191,7 @@ function typing(canvas, send, now, own, redraw, tell) {
   const label = (code) => {
     if (own.selected < 0) return now.choose(code);
     send({ event: "relabel", index: own.selected, label: code });
-    tell(`Point ${own.selected + 1} is of class ${CLASSES[code]} now.`);
+    tell(`Point ${own.selected} is of class ${CLASSES[code]} now.`);
   };
   canvas.addEventListener("keydown", (event) => {
     if (!now.drawing.view || event.ctrlKey || event.metaKey || event.altKey) return;

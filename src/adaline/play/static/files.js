@@ -38,9 +38,3 @@ export function styled(name) {
   if (document.head.querySelector(`link[href="${name}"]`)) return;
   document.head.append(make("link", { rel: "stylesheet", href: name }));
 }
-
-/** Bytes for people. */
-export function size(bytes) {
-  if (bytes < 1000) return `${bytes} bytes`;
-  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
-}

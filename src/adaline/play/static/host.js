@@ -1,8 +1,6 @@
 // The page's own host of app.js: the model of an anywidget, over one WebSocket.
 import app from "./app.js";
 
-const PART = 1024 * 1024; // bytes of a file in one message
-
 class Model {
   values = {};
   listeners = new Map();
@@ -16,23 +14,17 @@ class Model {
   send(message, _callbacks, buffers = []) {
     if (this.socket?.readyState !== WebSocket.OPEN) return;
     if (!buffers.length) return this.socket.send(JSON.stringify(message));
-    const file = new Uint8Array(buffers[0]);
-    let from = 0;
-    do { // files go in parts, since a server takes no large message
-      const to = Math.min(from + PART, file.length);
-      this.socket.send(frame({ ...message, more: to < file.length }, file.subarray(from, to)));
-      from = to;
-    } while (from < file.length);
+    this.socket.send(frame(message, new Uint8Array(buffers[0])));
   }
 
   connect() {
     this.socket = new WebSocket(`ws://${location.host}/socket`);
     this.socket.binaryType = "arraybuffer";
+    this.socket.onopen = () => this.begin();
     this.socket.onmessage = ({ data }) => {
       const { message, buffers } = typeof data === "string"
         ? { message: JSON.parse(data), buffers: [] } : unframed(data);
-      if (message.hello) this.begin(message.hello);
-      else this.fire("msg:custom", message, buffers);
+      this.fire("msg:custom", message, buffers);
     };
     this.socket.onclose = ({ code, reason }) => {
       this.fire("connection", false, code === 1008 ? reason : "");
@@ -40,9 +32,9 @@ class Model {
     };
   }
 
-  begin({ tabs }) {
+  begin() {
     const first = this.values.tabs === undefined;
-    this.values.tabs = tabs;
+    this.values.tabs = document.getElementById("page").dataset.tabs.split(" ");
     if (first) app.render({ model: this, el: document.getElementById("page") });
     else this.fire("connection", true, "");
   }

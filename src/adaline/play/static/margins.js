@@ -11,7 +11,7 @@ export function margins(el, send) {
   const card = make("section", { class: "card", "aria-label": "Margins" }, make("h2", {}, "Margins b and errors e"), hint, sliders, canvas);
   el.append(card);
   let last = null;
-  const redraw = () => last && paint(canvas, last);
+  const redraw = () => last && paintMargins(canvas, last);
   new ResizeObserver(redraw).observe(canvas);
   return {
     redraw,
@@ -31,23 +31,30 @@ export function margins(el, send) {
   };
 }
 
+let standing = []; // margins as the bars show them: several may move before an answer
+
 function fill(el, b, codes, send) {
+  standing = b;
   if (el.childElementCount !== b.length) {
     el.replaceChildren(...b.map((_, index) => make("input", {
       type: "range", min: -1, max: 2, step: 0.02, class: "bar",
-      oninput: (event) => send.latest({ event: "margin", index, value: Number((10 ** Number(event.target.value)).toPrecision(3)) }),
+      oninput: (event) => {
+        const margin = Number((10 ** Number(event.target.value)).toPrecision(3));
+        standing = standing.with(index, margin);
+        send.latest({ event: "set", link: { margins: standing } });
+      },
     })));
   }
   [...el.children].forEach((input, i) => {
     if (input !== document.activeElement) input.value = Math.log10(b[i]);
     input.dataset.code = codes[i];
-    input.setAttribute("aria-label", `Margin of point ${i + 1}, class ${CLASSES[codes[i]]}`);
+    input.setAttribute("aria-label", `Margin of point ${i}, class ${CLASSES[codes[i]]}`);
     input.setAttribute("aria-valuetext", brief(b[i]));
-    input.title = `Point ${i + 1}: b = ${brief(b[i])}`;
+    input.title = `Point ${i}: b = ${brief(b[i])}`;
   });
 }
 
-function paint(canvas, { b, e, codes }) {
+function paintMargins(canvas, { b, e, codes }) {
   const reached = b.map((value, i) => value + e[i]); // Ya
   const low = Math.min(0, ...reached), high = Math.max(...b, ...reached);
   const base = prepared(canvas, [0, b.length, low - 0.05 * (high - low), high + 0.05 * (high - low)]);

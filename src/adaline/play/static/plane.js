@@ -209,6 +209,9 @@ export function drawPoints(pen, canvas, map, { X, codes }, large) {
     pen.fill();
     pen.strokeStyle = rim;
     pen.stroke();
+    if (X.length > 60) return;
+    pen.fillStyle = colour(canvas, "soft"); // numbers as proofs and tables cite them
+    pen.fillText(i, map.x(x) + r + 2, map.y(y) - r);
   });
 }
 

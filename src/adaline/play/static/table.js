@@ -1,7 +1,7 @@
 // The tab of tables: drop a file, choose what to learn, read the verdict, try the model.
 // Names and values of files are text of strangers: they are set as text, never as HTML.
 import { brief, make } from "./dom.js";
-import { dropped, saved, size, styled } from "./files.js";
+import { dropped, saved, styled } from "./files.js";
 import { makeTrial } from "./trial.js";
 
 const DOING = { look: "Looking at the columns", fit: "Learning and measuring the quality", predict: "Predicting the rows of the file" };
@@ -21,7 +21,6 @@ export function mount(el, send) {
     show(drawing) {
       if (drawing.answer) return trial.answer(drawing.answer);
       if (drawing.download) return saved(drawing.download.name, drawing.download.type, drawing.download.bytes);
-      if (drawing.document) return result.read(drawing.document);
       for (const part of [file, columns, result, trial]) part.show(drawing);
       clearTimeout(timer);
       if (drawing.doing) timer = setTimeout(() => send({ event: "wait" }), EVERY);
@@ -40,7 +39,7 @@ function makeFile(panel, send) {
   let began = 0, doing = "";
   const upload = (file) => {
     problem.textContent = "";
-    name.textContent = `Sending ${file.name}, ${size(file.size)} …`;
+    name.textContent = `Sending ${file.name} …`;
     file.arrayBuffer().then((bytes) => send({ event: "upload", name: file.name }, bytes),
       () => { problem.textContent = "The browser cannot read this file."; });
   };
@@ -48,7 +47,7 @@ function makeFile(panel, send) {
   return {
     element: make("div", { class: "card file" }, drop, name, busy, problem),
     show(drawing) {
-      name.textContent = drawing.file ? `${drawing.file.name}, ${size(drawing.file.bytes)}${drawing.look ? `, ${drawing.look.rows?.toLocaleString("en") ?? "many"} rows` : ""}` : "";
+      name.textContent = drawing.file + (drawing.look ? `, ${drawing.look.rows?.toLocaleString("en") ?? "many"} rows` : "");
       if (drawing.doing !== doing) began = Date.now();
       doing = drawing.doing;
       busy.hidden = !doing;
@@ -129,27 +128,21 @@ function makeResult(send) {
   const table = make("div", { class: "steps coefficients" });
   const warnings = make("div", { class: "warnings" });
   const command = make("pre", { tabindex: "0" });
-  const frame = make("iframe", { sandbox: "", title: "The report", class: "report", hidden: true });
   const ask = (what) => send({ event: "download", what });
   const model = make("button", { type: "button", onclick: () => ask("model") }, "Model");
   const report = make("button", { type: "button", onclick: () => ask("report") }, "Report");
-  const open = make("button", { type: "button", "aria-expanded": "false", onclick: () => {
-    if (frame.hidden) return send({ event: "read" });
-    frame.hidden = true;
-    open.setAttribute("aria-expanded", "false");
-  } }, "Show the report here");
   const predictions = make("button", { type: "button", onclick: () => { after = "predictions"; send({ event: "predict" }); } }, "Predictions for the file");
   let after = "", fitted = "";
   const element = make("div", { class: "card", hidden: true }, make("h2", {}, "What was found"), verdict, facts, warnings,
-    make("div", { class: "row downloads" }, make("span", {}, "Download:"), model, report, predictions, open), frame,
+    make("div", { class: "row downloads" }, make("span", {}, "Download:"), model, report, predictions),
     table, make("p", { class: "hint" }, "The same on a command line:"), command);
   return {
     element,
     show({ fit, doing, command: line, predicted, reports }) {
       element.hidden = !fit;
-      if (!fit) { frame.hidden = true; fitted = ""; return; }
-      for (const button of [model, report, predictions, open]) button.disabled = Boolean(doing);
-      report.hidden = open.hidden = !reports;
+      if (!fit) { fitted = ""; return; }
+      for (const button of [model, report, predictions]) button.disabled = Boolean(doing);
+      report.hidden = !reports;
       if (after && !doing) {
         const what = after;
         after = "";
@@ -162,13 +155,6 @@ function makeResult(send) {
       warnings.replaceChildren(...fit.warnings.map((words) => make("p", { class: "warning" }, `Warning: ${words}`)));
       table.replaceChildren(coefficients(fit));
       command.textContent = line;
-      frame.hidden = true;
-      open.setAttribute("aria-expanded", "false");
-    },
-    read(address) {
-      frame.src = address;
-      frame.hidden = false;
-      open.setAttribute("aria-expanded", "true");
     },
   };
 }

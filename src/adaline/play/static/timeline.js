@@ -7,16 +7,16 @@ export function timeline(el, send) {
   const button = (words, label, act, look = "") => make("button", { type: "button", class: look, "aria-label": label, title: label, onclick: act }, words);
   const first = button("Start", "To the start", () => { pause(); go("first"); });
   const back = button("◀ Back", "One step back", () => { pause(); go("back"); });
-  const step = button("Step ▶", "One step", () => { pause(); go("next"); }, "first");
+  const step = button("Step ▶", "One step", () => { pause(); go("next"); });
   const pass = button("Pass", "To the end of the pass", () => { pause(); go("pass"); });
   const last = button("End", "To the end", () => { pause(); go("last"); });
-  const run = button("Run", "Run or pause", () => (running ? pause() : begin()));
+  const run = button("Run", "Run or pause", () => (running ? pause() : begin()), "first run");
   const place = make("input", { type: "range", min: 0, max: 0, step: 1, class: "place", "aria-label": "Step", oninput: () => { pause(); send.latest({ event: "go", to: Number(place.value) }); } });
   const words = make("output", { class: "place-words" });
   const rate = slider("Speed", { min: 1, max: 1000, scale: "log", step: 0.01, words: (value) => `${brief(Math.round(value))} steps/s` }, (value) => { speed = value; });
   rate.show(speed);
   const bar = make("div", { class: "timeline", role: "group", "aria-label": "Time" },
-    make("div", { class: "row" }, first, back, step, pass, last, run, rate.element),
+    make("div", { class: "row" }, run, step, back, first, pass, last, rate.element),
     make("div", { class: "row" }, place, words));
   el.append(bar);
 

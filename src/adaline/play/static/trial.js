@@ -41,9 +41,9 @@ export function makeTrial(send) {
 
 let count = 0;
 
-function makeField({ name, kind, levels, value }) {
+function makeField({ name, levels, value }) {
   const list = levels.length ? `levels-${count += 1}` : undefined;
-  const input = make("input", { type: "text", list, autocomplete: "off", inputmode: kind === "number" ? "decimal" : undefined });
+  const input = make("input", { type: "text", list, autocomplete: "off" });
   input.value = value;
   const options = list ? [make("datalist", { id: list }, ...levels.map((level) => make("option", { value: level })))] : [];
   return { name, input, element: make("label", { class: "field" }, make("span", {}, name), input, ...options) };

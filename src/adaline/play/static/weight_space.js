@@ -15,7 +15,7 @@ export function weightSpace(el, send) {
   });
   const card = make("section", { class: "card", "aria-label": "Weight space" }, make("h2", {}, "Weight space"), toggle.element, body);
   el.append(card);
-  const redraw = () => open && space && paint(canvas, words, space, all, picture);
+  const redraw = () => open && space && paintSpace(canvas, words, space, all, picture);
   new ResizeObserver(redraw).observe(canvas);
   return {
     redraw() { if (space) picture = shaded(canvas, space); redraw(); },
@@ -45,7 +45,7 @@ function shaded(canvas, { n, surface }) {
   return made;
 }
 
-function paint(canvas, words, { view, path, error, bias }, { points, present, proof }, picture) {
+function paintSpace(canvas, words, { view, path, error, bias }, { points, present, proof }, picture) {
   const base = prepared(canvas, view);
   if (!base) return;
   const { pen, width, height, map } = base, [left, right, bottom, top] = view;

@@ -1,0 +1,1 @@
+"""What a fitted linear model of any library is worth: see `audit`."""

@@ -1,0 +1,1 @@
+"""Many small fits in one call: one a group (`fit_groups`), or one a window (`rolling`)."""

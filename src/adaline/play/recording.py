@@ -1,0 +1,78 @@
+"""A board as one HTML file: its front end, and every step that Python drew, recorded.
+
+The file needs no server, no network and no Python: a teacher can mail it or put it on any web
+space. Points and learner cannot be changed there. `Board` in notebooks uses the same bundle.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from adaline.play.session import read_static_files, split_bytes
+
+# The scripts of the board, in the order of their imports.
+SCRIPTS = (
+    *("dom", "curves", "files", "plane", "field", "timeline", "margins", "weight_space"),
+    *("dialogs", "tasks", "board", "app"),
+)
+MAX_STEPS = 400  # of a recording, which has some kilobytes for each
+PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>adaline: {title}</title>
+<link rel="icon" href="data:,">
+<style>
+{style}
+</style>
+</head>
+<body>
+<main id="page"></main>
+<script id="recording" type="application/json">{data}</script>
+<script type="module">
+{script}
+</script>
+</body>
+</html>
+"""
+
+
+def bundle(*more: str) -> str:
+    """The board as one script, since a widget or a file cannot import other files.
+
+    No two scripts give a name to different things, so imports and exports can be left out.
+    """
+    text = "\n".join(read_static_files()[f"{name}.js"].decode() for name in (*SCRIPTS, *more))
+    text = re.sub(r"^import [^;]*;\n|^export (?!default)", "", text, flags=re.M)
+    return text.replace("export default", "const app =", 1) if more else text
+
+
+def record(
+    first: Mapping[str, Any], draw: Callable[[int], Mapping[str, Any]], steps: int, title: str
+) -> str:
+    """The HTML file of a board: its first drawing, and what `draw(k)` adds at each of its steps."""
+    if steps > MAX_STEPS:
+        raise ValueError(
+            f"a recording has at most {MAX_STEPS} steps and this one {steps}; set fewer passes."
+        )
+    buffers: dict[bytes, int] = {}  # an area that stays the same is kept once
+    frames = []
+    for drawing in [first, *(draw(k) for k in range(steps + 1))]:
+        frame, parts = split_bytes(drawing)
+        places = [buffers.setdefault(part, len(buffers)) for part in parts]
+        frames.append({"drawing": frame, "buffers": places})
+    texts = [base64.b64encode(part).decode() for part in buffers]
+    data = json.dumps({"frames": frames, "buffers": texts}, separators=(",", ":"), allow_nan=False)
+    return PAGE.format(
+        title=title,
+        style=read_static_files()["style.css"].decode(),
+        # No text of a drawing may end the script element.
+        data=data.replace("<", "\\u003c"),
+        script=bundle("recording"),
+    )
