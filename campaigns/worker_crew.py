@@ -25,7 +25,8 @@ _FORKS.set_forkserver_preload(["distributed", "polars", "slow_blocks", "adaline.
 
 def scheduler() -> distributed.LocalCluster:
     """A scheduler of this process on loopback, without workers, which drops silent ones soon."""
-    dask.config.set({"distributed.scheduler.worker-ttl": "6s"})
+    # Workers on a busy machine may be silent for 12 seconds.
+    dask.config.set({"distributed.scheduler.worker-ttl": "30s"})
     return distributed.LocalCluster(
         n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
     )

@@ -182,6 +182,22 @@ def test_cancelled_tasks_are_done_again(both):
         assert summed(client, 40) == straight(40)
 
 
+def dies_five_times_at_3(log, seed: int) -> int:
+    if seed == 3:
+        with open(log, "a") as file:
+            file.write("died\n")
+        if log.read_text().count("died") <= 5:
+            os._exit(1)
+    return seed
+
+
+def test_a_task_whose_workers_are_taken_away_five_times_is_computed_again(crew_of_two, tmp_path):
+    """As on machines that may be taken away; Dask alone gives up after the fourth death."""
+    client, _ = crew_of_two
+    function = partial(dies_five_times_at_3, tmp_path / "log")
+    assert mapreduce(function, range(5), operator.add, workers(client)) == 10
+
+
 def dies_at_3(seed: int) -> int:
     if seed == 3:
         os._exit(1)

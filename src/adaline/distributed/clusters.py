@@ -25,13 +25,8 @@ from adaline import __version__
 from adaline.errors import DataError, MissingExtra
 from adaline.sums.mapreduce import branch
 
-MOST_PROCESSES = 4096  # of a local cluster
 TIMEOUT = 300.0  # seconds without a sign of life of any worker after which a run ends
-RETRIES = 2  # times that a task which raised is computed again
-TASKS_PER_THREAD = 2  # pending tasks: enough to keep every worker busy
-FEWEST_TASKS = 4  # pending tasks where no worker has arrived yet
-LARGEST_BRANCH = 32  # descriptors of a task: what is computed again when a worker dies
-ANSWER_SECONDS = 10.0  # that the scheduler may take for an answer
+RETRIES = 2  # times that a task which raised, or whose workers died, is submitted again
 
 
 @contextmanager
@@ -63,10 +58,8 @@ def cluster(address: str, timeout: float = 30.0) -> Iterator[Any]:
         raise MissingExtra.of("cluster", "a cluster", "distributed") from None
     kind, _, count = address.partition(":")
     if kind == "local":
-        if not count.isdecimal() or not 1 <= int(count) <= MOST_PROCESSES:
-            raise DataError(
-                f"{address!r}: expected local:N, N processes from 1 to {MOST_PROCESSES}."
-            )
+        if not count.isdecimal() or int(count) == 0:
+            raise DataError(f"{address!r}: expected local:N, N processes of this machine.")
         options = {"host": "127.0.0.1", "threads_per_worker": 1, "silence_logs": logging.ERROR}
         # Any free port: 8787 may be another cluster's. Dask sets OMP_NUM_THREADS=1 and the like in
         # this process, for its workers to inherit; here they would bind what is loaded later.
@@ -133,22 +126,22 @@ class Workers:
         self, function: Callable[[Any], Any], descriptors: Iterator[Any], merge: Any, start: int
     ) -> Iterator[tuple[Any, int]]:
         """Merged branches in order."""
-        pending: deque[tuple[list[Any], Any]] = deque()
+        pending: deque[list[Any]] = deque()  # [descriptors, future]
         threads = 0
         branches = cut_branches(descriptors, start, lambda: threads)
         submit = partial(self._submit, function, merge)
         try:
             while True:
                 threads = sum(count for _, count in self._ask_workers().values())
-                free = max(TASKS_PER_THREAD * threads, FEWEST_TASKS) - len(pending)
-                for some in islice(branches, max(free, 0)):
-                    pending.append((some, submit(some)))
+                # Two for each thread keep every worker busy; a few where no worker has arrived yet.
+                free = max(2 * threads, 4) - len(pending)
+                pending.extend([some, submit(some)] for some in islice(branches, max(free, 0)))
                 if not pending:
                     return
-                some, future = pending.popleft()
-                yield self._fetch(submit, some, future), len(some)
+                part = self._fetch(submit, pending[0])
+                yield part, len(pending.popleft()[0])
         finally:
-            for _, future in pending:
+            for _, future in pending:  # a traceback would keep them alive
                 with suppress(Exception):  # the scheduler may be gone
                     future.release()
 
@@ -162,39 +155,41 @@ class Workers:
         options = {"pure": False, "retries": RETRIES}
         return self.client.submit(compute_branch, __version__, function, merge, some, **options)
 
-    def _fetch(self, submit: Any, some: list[Any], future: Any) -> Any:
+    def _fetch(self, submit: Any, task: list[Any]) -> Any:
         """The merged part, whatever happens to the workers meanwhile."""
         from distributed import CancelledError, KilledWorker, TimeoutError, wait
 
-        try:
-            while True:
-                before = None if future.done() else self._ask_workers()
-                # `wait` asks the current client, which need not be ours.
-                with suppress(TimeoutError, CancelledError), self.client.as_current():
-                    wait([future], timeout=self.timeout)
-                if future.status == "finished":
-                    # The worker that holds the result may die, or be cut off, before it is fetched.
-                    with suppress(OSError, TimeoutError, CancelledError):
-                        return future.result(timeout=self.timeout)
-                elif future.status == "error":
-                    if not isinstance(error := future.exception(), KilledWorker):
-                        raise error
+        some, failures = task[0], 0
+        while True:
+            future = task[1]
+            before = None if future.done() else self._ask_workers()
+            # `wait` asks the current client, which need not be ours.
+            with suppress(TimeoutError, CancelledError), self.client.as_current():
+                wait([future], timeout=self.timeout)
+            if future.status == "finished":
+                # The worker that holds the result may die, or be cut off, before it is fetched.
+                with suppress(OSError, TimeoutError, CancelledError):
+                    return future.result(timeout=self.timeout)
+            elif future.status == "error":
+                if not isinstance(error := future.exception(), KilledWorker):
+                    raise error
+                # Four workers died of it, or were all taken away for another reason, by chance.
+                failures += 1
+                if failures > RETRIES:
                     raise DataError(
                         f"the workers that were given {some[0]!r} (and {len(some) - 1} more "
                         "blocks) died again and again; they may lack memory for a block, or the "
                         "file may be hostile."
                     )
-                elif future.status in ("cancelled", "lost"):
-                    future = submit(some)  # the client had lost the scheduler for a moment
-                elif (now := self._ask_workers()) == before or not now:
-                    raise TimeoutError(
-                        f"no sign of life of any worker for {self.timeout:g} seconds (the "
-                        f"scheduler lists {len(now)}). Start workers and run this again; with a "
-                        "checkpoint it goes on where it was."
-                    )
-        finally:
-            with suppress(Exception):
-                future.release()  # a traceback would keep it alive
+                task[1] = submit(some)
+            elif future.status in ("cancelled", "lost"):
+                task[1] = submit(some)  # the client had lost the scheduler for a moment
+            elif (now := self._ask_workers()) == before or not now:
+                raise TimeoutError(
+                    f"no sign of life of any worker for {self.timeout:g} seconds (the scheduler "
+                    f"lists {len(now)}). Start workers and run this again; with a checkpoint it "
+                    "goes on where it was."
+                )
 
     def _ask_workers(self) -> dict[str, tuple[float, int]]:
         """When the scheduler last heard of each worker, and the threads of it.
@@ -204,8 +199,7 @@ class Workers:
         """
         with suppress(OSError, TimeoutError):  # the scheduler may be cut off
             if self.client.status == "running":
-                limit = min(ANSWER_SECONDS, self.timeout)
-                ask = self.client.scheduler.identity
+                ask, limit = self.client.scheduler.identity, min(10.0, self.timeout)
                 workers = self.client.sync(ask, n_workers=-1, callback_timeout=limit)["workers"]
                 return {key: (one["last_seen"], one["nthreads"]) for key, one in workers.items()}
         return {}
@@ -226,7 +220,8 @@ def cut_branches(
     count, most, some = start, 1, [None]
     while len(some) == most:  # else the descriptors are used up
         share = max(count // (4 * max(threads(), 1)), 1)  # a quarter of a thread's work so far
-        most = min(count & -count or 1, 1 << (share.bit_length() - 1), LARGEST_BRANCH)
+        # At most 32, which are computed again when a worker dies.
+        most = min(count & -count or 1, 1 << (share.bit_length() - 1), 32)
         some = list(islice(descriptors, most))
         left = some
         while left:  # the last descriptors may be fewer than a branch
