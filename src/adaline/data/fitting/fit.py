@@ -83,9 +83,9 @@ class FitOptions:
         Of `PoissonRegression`: the column of times, areas or people that the counts are
         proportional to. It is no input.
     scratch : float
-        Bytes of temporary files that text may be kept in as numbers, so that later passes
-        need not read text; at most half of what is free there. What finds no room is read from the
-        text again, and so is all of it on a cluster. 0 writes none. They are removed at the end.
+        Bytes of temporary files for the rows of text, which is parsed once; at most half of what is
+        free there. Rows that find no room stay in memory. 0 writes no files. They are removed at
+        the end.
     """
 
     client: Any = None

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import re
 from codecs import BOM_UTF8
+from collections.abc import Callable
 from typing import Any
 
 from adaline.data.reading.files import existing
 from adaline.data.reading.options import ReadingOptions
-from adaline.data.reading.source import Block, Piece, Source, checked_names, chosen
+from adaline.data.reading.source import Block, Source, checked_names, chosen
 from adaline.data.reading.tables import arrow, block_of, from_values, kind_of_type
 from adaline.data.reading.text_files import Text, TextSource
 from adaline.errors import DataError, refuse_beyond_memory
 
-HEAD_BYTES = 2**20  # from which names and types are told
 MAX_BYTES = 2**30  # of a JSON text that is no NDJSON
 GROWTH = 10  # bytes of Python objects for a byte of text, about
 MANY_CELLS, SPARSE = 2**22, 100  # a larger table, of which 99 % are empty, is none
@@ -27,10 +27,10 @@ class NdjsonSource(TextSource):
     def __init__(self, path: str, options: ReadingOptions):
         pa = arrow("NDJSON files")
         self.name, self.text = existing(path), Text(path, quotes=False)
-        head = self.text.take(0, HEAD_BYTES)
+        self.set_size(options.rows, head := self.text.head())
         head = head[: head.rfind(b"\n") + 1] or head
         types = {}
-        for field in self._table(head, 0).schema:
+        for field in self.parse(head, 1).schema:
             # Whole numbers may become others later, so all are float64; what Arrow takes for times
             # stays text, which a notation reads, as in any other text.
             number = pa.types.is_integer(field.type) or pa.types.is_null(field.type)
@@ -42,17 +42,16 @@ class NdjsonSource(TextSource):
         self.names = tuple(names[j] for j in chosen(options.columns, names, path))
         self.layout = tuple((name, types[name]) for name in self.names)
         self.kinds = tuple(kind_of_type(types[name]) for name in self.names)
-        self.cut_into(options.rows, head)
 
-    def _table(self, data: bytes, start: int) -> Any:
+    def parse(self, data: bytes, line: int) -> Any:
         """The objects of whole lines, with the types of the layout where it is known."""
         import pyarrow as pa
         from pyarrow import json as arrow_json
 
-        self.text.check(data, start)
+        self.text.check(data, line)
         known = None if self.layout is None else pa.schema(self.layout)
         try:
-            return arrow_json.read_json(
+            table = arrow_json.read_json(
                 pa.BufferReader(data),
                 arrow_json.ReadOptions(block_size=max(len(data), 1), use_threads=False),
                 arrow_json.ParseOptions(
@@ -62,36 +61,32 @@ class NdjsonSource(TextSource):
             )
         except (pa.ArrowException, ValueError) as error:
             row = re.search(r"in row (\d+)", str(error))  # counted from 0 in these lines
-            line = self.text.line(start) + (int(row[1]) if row else 0)
+            line += int(row[1]) if row else 0
             raise DataError(
                 f'{self.name}: line {line} is not JSON such as {{"x": 1.5, "y": 2}}: {error}.'
             ) from None
 
-    def parse(self, piece: Piece) -> Any:
-        """The rows of a range of bytes as an Arrow table."""
-        data = self.text.take(piece.start, piece.stop)
-        return self._table(data, piece.start).select(list(self.names))
+        return table if known is None else table.select(list(self.names))
 
-    def read(self, piece: Piece) -> Block:
-        place = lambda i: f"line {self.text.line(piece.start) + i}"  # noqa: E731
-        return block_of(self.parsed(piece), self.kinds, place)
+    def block(self, batch: Any, place: Callable[[int], str]) -> Block:
+        return block_of(batch, self.kinds, place)
 
 
 def json_table(path: str, options: ReadingOptions) -> Source:
     """The rows of a JSON file; one with an object a line is NDJSON, whatever its name."""
     text = Text(existing(path), quotes=False)
-    first, _, more = text.take(0, HEAD_BYTES).removeprefix(BOM_UTF8).lstrip().partition(b"\n")
+    first, _, more = text.head().removeprefix(BOM_UTF8).lstrip().partition(b"\n")
     try:
         if more.lstrip().startswith(b"{") and isinstance(json.loads(first), dict):
             return NdjsonSource(path, options)
     except (ValueError, RecursionError):
         pass  # an object of several lines
-    data = text.take(0, MAX_BYTES + 1)
+    data = text.head(MAX_BYTES + 1)
     advice = "Save it as NDJSON, an object a line, which is read in blocks."
     if len(data) > MAX_BYTES:
         raise DataError(f"{path}: more than {MAX_BYTES} bytes of JSON are not read. {advice}")
     refuse_beyond_memory(GROWTH * len(data), f"{path}: JSON of {len(data)} bytes", advice)
-    text.check(data, 0)
+    text.check(data, 1)
     try:
         content = json.loads(data.removeprefix(BOM_UTF8).strip() or b"[]")
     except (ValueError, RecursionError) as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +14,9 @@ from adaline.data.reading.arrays import MAX_COLUMNS_PER_ENTRY, MAX_EMPTY_COLUMNS
 from adaline.data.reading.files import existing
 from adaline.data.reading.notations import PLAIN
 from adaline.data.reading.options import ReadingOptions
-from adaline.data.reading.source import Block, Kind, Piece
+from adaline.data.reading.source import Block, Kind
 from adaline.data.reading.tables import arrow
-from adaline.data.reading.text_files import CHUNK, Text, TextSource
+from adaline.data.reading.text_files import BLOCK_BYTES, Text, TextSource
 from adaline.errors import DataError
 from adaline.results import Array
 
@@ -118,13 +118,13 @@ class LibsvmSource(TextSource):
         if options.columns is not None:
             raise DataError(f"{path}: columns cannot be chosen in a LIBSVM file; take all.")
         self.name, self.text = existing(path), Text(path, quotes=False)
-        self.cut_into(options.rows, self.text.take(0, 2**20), CHUNK // 4)
+        self.set_size(options.rows, self.text.head(), BLOCK_BYTES // 4)
         self.scratch = options.scratch
         if options.n_features is not None:
             self.features = FeatureNames(options.n_features, 1, ("y",))
             return
-        for piece in self.descriptors():
-            labels, indices, _, _ = self._rows(piece)
+        for batch in self.batches():
+            labels, indices, _, _ = _arrays(batch)
             ends = (int(indices.min()), int(indices.max())) if len(indices) else (1, 0)
             self.extent += Extent(*ends, len(indices), len(labels))
         self.rows = self.extent.rows
@@ -138,58 +138,49 @@ class LibsvmSource(TextSource):
         number: Kind = "number"
         return (number,) * len(self.names)
 
-    def _rows(self, piece: Piece) -> tuple[Any, ...]:
-        """Labels, indices, values, and where the entries of each row begin and end."""
-        columns = self.parsed(piece).columns
-        labels, indices, values = (column.combine_chunks() for column in columns)
-        arrays = labels, indices.values, values.values, indices.offsets
-        return tuple(array.to_numpy() for array in arrays)
-
-    def read(self, piece: Piece) -> LibsvmBlock:
-        labels, indices, values, ends = self._rows(piece)
+    def block(self, batch: Any, place: Callable[[int], str]) -> LibsvmBlock:
+        labels, indices, values, ends = _arrays(batch)
         base, p = self.names.first, self.names.size
         outside = (indices < base) | (indices >= base + p)
         if outside.any():
             k = int(np.argmax(outside))
             row = int(np.searchsorted(ends, k, side="right")) - 1
             raise DataError(
-                f"{self.name}: {self._line(piece, row)} has the index {indices[k]}, and there are "
-                f"{p} features, {base} to {base + p - 1}; give a larger n_features, or leave it "
-                "out."
+                f"{self.name}: {place(row)} has the index {indices[k]}, and there are {p} "
+                f"features, {base} to {base + p - 1}; give a larger n_features, or leave it out."
             )
         X: Any = sparse.csr_matrix((values, indices - base, ends), shape=(len(labels), p))
         if not X.has_canonical_format:
-            X = X.copy()  # what was parsed is remembered as it is
+            X = X.copy()  # what was parsed is mapped from a file
             X.sum_duplicates()
-        return LibsvmBlock(self.names, X, labels, lambda i: self._line(piece, i))
+        return LibsvmBlock(self.names, X, labels, place)
 
-    def _line(self, piece: Piece, row: int) -> str:
-        return f"line {[line for line, _ in self._words(piece)][row]}"
+    def lines(self, data: bytes, line: int) -> Iterator[int]:
+        return super().lines(_COMMENT.sub(b"", data), line)
 
-    def _words(self, piece: Piece) -> Iterator[tuple[int, list[bytes]]]:
-        """The words of each line that has some, and its number."""
-        data = _COMMENT.sub(b"", self.text.take(piece.start, piece.stop))
-        for line, text in enumerate(data.split(b"\n"), self.text.line(piece.start)):
-            if words := text.split():
-                yield line, words
-
-    def parse(self, piece: Piece) -> Any:
+    def parse(self, data: bytes, line: int) -> Any:
         """A row for each line: its label, and lists of indices and values."""
         import pyarrow as pa
 
-        data = self.text.take(piece.start, piece.stop)
-        self.text.check(data, piece.start)
+        self.text.check(data, line)
         try:
             return _parse(_COMMENT.sub(b"", data) if b"#" in data else data)
         except pa.ArrowInvalid as error:
-            for line, words in self._words(piece):
-                for k, word in enumerate(words):
+            for at, words in enumerate(_COMMENT.sub(b"", data).split(b"\n"), line):
+                for k, word in enumerate(words.split()):
                     if not (_PAIR if k else _LABEL).fullmatch(word):
                         raise DataError(
-                            f"{self.name}: line {line} has {word[:40].decode()!r}; expected a "
-                            "label and then index:value pairs of numbers (no qid)."
+                            f"{self.name}: line {at} has {word[:40].decode()!r}; expected a label "
+                            "and then index:value pairs of numbers (no qid)."
                         ) from None
             raise DataError(f"{self.name}: it is no LIBSVM text ({error}).") from None
+
+
+def _arrays(batch: Any) -> tuple[Any, ...]:
+    """Labels, indices, values, and where the entries of each row begin and end."""
+    labels, indices, values = batch.columns
+    arrays = labels, indices.values, values.values, indices.offsets
+    return tuple(array.to_numpy() for array in arrays)
 
 
 def _parse(data: bytes) -> Any:

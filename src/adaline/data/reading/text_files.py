@@ -1,8 +1,8 @@
-"""Text files in pieces: bytes of UTF-8, cut into whole records, parsed to Arrow tables and kept.
+"""Text files as blocks of whole records, each parsed once to an Arrow table.
 
-Text tables, NDJSON and LIBSVM files are such sources. A fit reads its rows in several passes, and
-parses the text in the first of them only: the tables of the last pieces stay in memory, and those
-of all pieces in temporary Arrow files.
+Text tables, NDJSON and LIBSVM files are such sources. The pass that first needs all rows writes
+the tables to a temporary Arrow file; whoever reads them after that, in this process or in another
+one that knows the folder, maps that file into memory. tests/data/test_kept_text.py counts parses.
 """
 
 from __future__ import annotations
@@ -13,29 +13,30 @@ import copy
 import gzip
 import hashlib
 import lzma
+import math
+import mmap
 import os
 import re
 import shutil
-import sys
 import tempfile
-import threading
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import partial
+from itertools import accumulate, chain, islice, pairwise
 from typing import Any
 
 from adaline.data.reading.files import fingerprint_of_file, open_binary, reading, stamp
 from adaline.data.reading.source import Block, Piece, Source
 from adaline.data.reading.tables import arrow
-from adaline.errors import DataError
+from adaline.errors import DataError, refuse_beyond_memory
 from adaline.sums.mapreduce import Executor
 
-SCRATCH = 2.0**32  # bytes of temporary files, unless a user says otherwise
-# What a process has parsed: the table of the head, and that of the piece that was read last.
-_recent: dict[str, Any] = {}
-CHUNK = 2**23  # bytes of text that make a block
+SCRATCH = math.inf  # bytes of temporary files, unless a user sets a limit
+HEAD_BYTES = 2**20  # from which dialects, names and types are recognised
+BLOCK_BYTES = 2**23  # of text
 LONGEST_RECORD = 2**30  # bytes
+REMEMBERED = 4  # texts whose tables a process remembers, heads included
 ENDINGS = (".gz", ".bz2", ".xz", ".zst")  # of names of packed files
 # How a packed file begins: longer than a column name that it could be mistaken for.
 _PACKED: dict[bytes, Any] = {
@@ -45,11 +46,12 @@ _PACKED: dict[bytes, Any] = {
     rb"\x28\xb5\x2f\xfd": lambda file: arrow(".zst files").CompressedInputStream(file, "zstd"),
 }
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_remembered: dict[str, list[Any]] = {}  # record batches by the text and how it was parsed
 
 
 @dataclass
 class Text:
-    """A text file as bytes from here to there; those of a packed file are after unpacking."""
+    """A text file, whose bytes are counted after unpacking and decoding."""
 
     path: str
     quotes: bool = True  # whether newlines inside double quotes do not end a record
@@ -61,68 +63,84 @@ class Text:
     def __post_init__(self) -> None:
         self.name = self.name or self.path
         with open_binary(self.path) as file:
-            head = file.read(10)
-        self.packing = next((begin for begin in _PACKED if re.match(begin, head)), None)
-        if self.encoding is None and self.take(0, 2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            start = file.read(10)
+        self.packing = next((begin for begin in _PACKED if re.match(begin, start)), None)
+        if self.encoding is None and self.head(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             self.encoding = "utf-16"
 
-    def take(self, start: int, stop: int) -> bytes:
-        """The bytes from start to stop, fewer at the end of the file."""
+    def chunks(self, begin: int = 0, end: int | None = None) -> Iterator[bytes]:
+        """The bytes from `begin` to `end` as UTF-8, about a megabyte at a time."""
+        decoder = None if self.encoding is None else codecs.getincrementaldecoder(self.encoding)()
+        opener = nullcontext if self.packing is None else _PACKED[self.packing]
         advice = "it is cut short or damaged, or in another encoding; save it as plain UTF-8"
-        with reading(f"{self.name}: the text cannot be read", advice):
-            if self.packing is not None or self.encoding is not None:
-                facts = self.path, self.packing, self.encoding
-                data = _stream(stamp(self.path), *facts).take(start, stop)
-            else:
-                with open_binary(self.path) as file:
-                    file.seek(start)
-                    data = file.read(stop - start)
-        return data.replace(b"\r", b"\n") if self.returns else data
+        at, raw = 0, b"?"
+        with (
+            reading(f"{self.name}: the text cannot be read", advice),
+            open_binary(self.path) as packed,
+            opener(packed) as file,
+        ):
+            while raw and (end is None or at < end):
+                raw = file.read(2**20)
+                data = raw if decoder is None else decoder.decode(raw, not raw).encode()
+                data = data.replace(b"\r", b"\n") if self.returns else data
+                yield data[max(begin - at, 0) : None if end is None else end - at]
+                at += len(data)
 
-    def pieces(self, begin: int, chunk: int, end: int | None = None) -> Iterator[Piece]:
-        """Whole records of about `chunk` bytes each, from byte `begin` on."""
-        index, start = 0, begin
-        while end is None or start < end:
-            size, length = chunk, 0
-            while not length:  # a record may be longer than a chunk
-                if size > max(LONGEST_RECORD, 2 * chunk):
+    def head(self, size: int = HEAD_BYTES) -> bytes:
+        """The first bytes."""
+        data = b""
+        for chunk in self.chunks():
+            data += chunk
+            if len(data) >= size:
+                break
+        return data[:size]
+
+    def records(
+        self, begin: int, line: int, end: int | None, size: int
+    ) -> Iterator[tuple[int, bytes]]:
+        """Blocks of whole records, of about `size` bytes, each with the line where it begins."""
+        chunks, data, at, length = self.chunks(begin, end), b"", 0, size
+        while True:
+            while len(data) - at < length and (chunk := next(chunks, None)) is not None:
+                data, at = data[at:] + chunk, 0
+            block = data[at : at + length]
+            if len(block) == length:
+                block = block[: self._end_of_records(block)]
+                if not block and length > max(LONGEST_RECORD, size):
                     raise DataError(
-                        f"{self.name}: line {self.line(start)} is longer than {LONGEST_RECORD} "
-                        "bytes; a quote may be open, or this is no text of lines."
+                        f"{self.name}: line {line} is longer than {LONGEST_RECORD} bytes; a quote "
+                        "may be open, or this is no text of lines."
                     )
-                data = self.take(start, start + size)
-                if not data:
-                    return
-                length = len(data) if len(data) < size else self._cut(data)
-                size *= 2
-            yield Piece(index, start, start + length)
-            index, start = index + 1, start + length
+                if not block:  # a record may be longer than a block
+                    length *= 2
+                    continue
+            if not block:
+                return
+            yield line, block
+            line, at, length = line + block.count(b"\n"), at + len(block), size
 
-    def _cut(self, data: bytes) -> int:
+    def _end_of_records(self, data: bytes) -> int:
         """Where the last whole record ends; 0 where none does."""
         end = data.rfind(b"\n") + 1
         while end and self.quotes and data.count(b'"', 0, end) % 2:  # it is inside quotes
             end = data.rfind(b"\n", 0, end - 1) + 1
         return end
 
-    def line(self, offset: int) -> int:
-        """The number, from 1, of the line in which the byte at this offset is."""
-        starts = range(0, offset, CHUNK)
-        return 1 + sum(self.take(at, min(at + CHUNK, offset)).count(b"\n") for at in starts)
-
-    def check(self, data: bytes, start: int) -> None:
-        """Refuse what is no text: NUL bytes, or bytes that are not UTF-8."""
+    def check(self, data: bytes, line: int) -> None:
+        """Refuse what is no text: NUL bytes, or bytes that are not UTF-8; it begins at a line."""
         if (at := data.find(b"\0")) >= 0:
+            line += data.count(b"\n", 0, at)
             raise DataError(
-                f"{self.name}: line {self.line(start + at)} has a NUL byte, which text never has; "
-                "the file is damaged, or it is UTF-16: save it as UTF-8."
+                f"{self.name}: line {line} has a NUL byte, which text never has; the file is "
+                "damaged, or it is UTF-16: save it as UTF-8."
             )
         try:
             _ = data.isascii() or data.decode()
         except UnicodeDecodeError as error:
+            line += data.count(b"\n", 0, error.start)
             raise DataError(
-                f"{self.name}: line {self.line(start + error.start)} has the byte "
-                f"0x{data[error.start]:02x}, which is not UTF-8; save the file as UTF-8",
+                f"{self.name}: line {line} has the byte 0x{data[error.start]:02x}, which is not "
+                "UTF-8; save the file as UTF-8",
                 ("encoding", "windows-1252", "reads it as such"),
             ) from None
 
@@ -140,170 +158,84 @@ def is_windows(data: bytes, complete: bool) -> bool:
     return right < wrong and _CONTROL.search(data) is None
 
 
-class _Stream:
-    """The bytes of a packed or decoded file; to go back, it is read from its beginning again."""
-
-    def __init__(self, _: Any, *facts: Any) -> None:
-        self.facts = facts
-        self.chunks: Iterator[bytes] = iter(())
-        self.start, self.data = sys.maxsize, b""  # what was read last, and where it begins
-        self.lock = threading.Lock()  # threads of a worker may share a file
-
-    def take(self, start: int, stop: int) -> bytes:
-        with self.lock:
-            if start < self.start:
-                self.chunks, self.start, self.data = _chunks(*self.facts), 0, b""
-            try:
-                while self.start + len(self.data) < stop:
-                    more = next(self.chunks)
-                    gone = min(start - self.start, len(self.data))
-                    self.start, self.data = self.start + gone, self.data[gone:] + more
-            except StopIteration:
-                pass
-            except BaseException:
-                self.start = sys.maxsize  # or a damaged file would seem to end here
-                raise
-            return self.data[start - self.start : stop - self.start]
-
-
-# The size and time of a file are part of what a stream is known by.
-_stream = lru_cache(maxsize=4)(_Stream)
-
-
-def _chunks(path: str, packing: bytes | None, encoding: str | None) -> Iterator[bytes]:
-    """A file from its beginning, as plain UTF-8; it is closed at its end, or with the generator."""
-    decoder = None if encoding is None else codecs.getincrementaldecoder(encoding)()
-    opener = nullcontext if packing is None else _PACKED[packing]
-    with open_binary(path) as raw, opener(raw) as file:
-        while data := file.read(2**20):
-            yield data if decoder is None else decoder.decode(data).encode()
-    if decoder is not None:
-        yield decoder.decode(b"", True).encode()
-
-
-@dataclass
-class Scratch:
-    """A folder of Arrow files, which processes of one machine share."""
-
-    size: float
-    folder: str
-
-    def get(self, key: str) -> Any:
-        """The table that was put under this key, None where there is none."""
-        import pyarrow as pa
-
-        try:
-            with pa.memory_map(os.path.join(self.folder, key)) as file:
-                return pa.ipc.open_file(file).read_all()
-        except OSError:
-            return None
-
-    def put(self, key: str, table: Any) -> None:
-        """Keep a table if it fits; a full disk is no reason to stop."""
-        import pyarrow as pa
-
-        path = os.path.join(self.folder, key)
-        new = f"{path}.{os.getpid()}"
-        try:
-            used = sum(entry.stat().st_size for entry in os.scandir(self.folder))
-            if used + table.nbytes + 4096 > self.size:  # and names and places
-                return
-            with pa.OSFile(new, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-                writer.write_table(table)
-            os.replace(new, path)  # at once, so that nobody reads half a file
-        except OSError:
-            with suppress(OSError):
-                os.unlink(new)
-            self.size = 0  # no further attempts
-
-
-@contextmanager
-def kept_in(size: float, who: int | Executor) -> Iterator[Scratch | None]:
-    """A folder for as long as a fit lasts, of at most `size` bytes and half of what is free.
-
-    None where nothing can be written. `who` are those that read: processes of other machines share
-    no folder.
-    """
-    with ExitStack() as stack:
-        scratch = None
-        if size > 0 and isinstance(who, int):
-            with suppress(OSError):
-                own = tempfile.TemporaryDirectory(prefix="adaline-", ignore_cleanup_errors=True)
-                folder = stack.enter_context(own)
-                free = shutil.disk_usage(folder).free
-                with suppress(AttributeError):  # Windows, which has no tmpfs
-                    if os.major(os.stat(folder).st_dev) == 0:  # no disk: it may lie in memory
-                        pages = os.sysconf("SC_AVPHYS_PAGES")
-                        free = min(free, pages * os.sysconf("SC_PAGE_SIZE"))
-                scratch = Scratch(min(size, free // 2), folder)
-        yield scratch
-
-
 class TextSource(Source):
-    """A source whose pieces are ranges of bytes of a text; each is parsed to an Arrow table."""
+    """A source whose pieces are blocks of records of a text, each parsed to an Arrow table."""
 
     text: Text
-    begin: int = 0  # where the rows are in the text
-    end: int | None = None
-    chunk: int  # bytes of a piece, about
+    begin: int = 0  # where the rows are in the text,
+    first_line: int = 1  # in which line that is,
+    end: int | None = None  # and where they end
+    size: int  # bytes of a block, about
+    is_small: bool = False  # whether its head is all
     layout: Any = None  # how bytes become a table
-    scratch: Scratch | None = None  # where the tables of pieces are kept
-    _known: tuple[Piece, ...] | None = None
+    scratch: Scratch | None = None  # where processes share what they parsed
+    ends: tuple[int, ...] = ()  # of the blocks, in rows, once they are known
 
-    def parse(self, piece: Piece) -> Any:
-        """An Arrow table of the rows of a piece."""
+    def parse(self, data: bytes, line: int) -> Any:
+        """An Arrow table, in one chunk, of the rows of whole records, which begin at a line."""
         raise NotImplementedError
 
-    def parsed(self, piece: Piece) -> Any:
-        """What `parse` makes of a piece: as it was remembered, from a file, or parsed now."""
-        # All that the table depends on: a file may be opened again with other options.
-        file = self.text, stamp(self.text.path), self.layout
-        facts = repr((*file, piece.start, piece.stop, self.end))
-        key = hashlib.sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()[:32]
-        if (table := _recent.get(key)) is not None:
-            return table
-        table = None if self.scratch is None else self.scratch.get(key)
-        if table is None:
-            table = self.parse(piece)
-            if self.scratch is not None:
-                self.scratch.put(key, table)
-        for old in list(_recent)[:-1]:  # threads may do so, too
-            _recent.pop(old, None)
-        _recent[key] = table
-        return table
+    def block(self, batch: Any, place: Callable[[int], str]) -> Block:
+        """The rows of a record batch."""
+        raise NotImplementedError
 
-    def descriptors(self) -> Iterable[Piece]:
-        """Ranges of about as many bytes each, cut after a line; noted when all were found."""
-        return self._pieces() if self._known is None else self._known
+    def lines(self, data: bytes, line: int) -> Iterator[int]:
+        """The line of each row."""
+        return (n for n, text in enumerate(data.split(b"\n"), line) if text.strip())
 
-    def _pieces(self) -> Iterator[Piece]:
-        pieces = []
-        for piece in self.text.pieces(self.begin, self.chunk, self.end):
-            pieces.append(piece)
-            yield piece
-        self._known = tuple(pieces)
+    def line_of(self, row: int, index: int = 0) -> str:
+        """What to call a row of a block, which is read again: for errors."""
+        records = self.text.records(self.begin, self.first_line, self.end, self.size)
+        line, data = next(islice(records, index, None))
+        return f"line {next(islice(self.lines(data, line), row, None))}"
 
-    def first_piece(self) -> Piece:
-        """The first rows, about a megabyte."""
-        return next(self.text.pieces(self.begin, min(self.chunk, 2**20), self.end))
+    def _parse_all(self, size: int) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for line, data in self.text.records(self.begin, self.first_line, self.end, size):
+            table = self.parse(data, line)
+            yield from table.to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
+
+    def batches(self, *, head: bool = False) -> list[Any]:
+        """A record batch for each block; or that of the head, about a megabyte of text."""
+        head = head and not self.is_small
+        # All that the batches depend on: a file may be opened again with other options.
+        facts = self.text, stamp(self.text.path), self.layout, self.begin, self.end, self.size, head
+        key = hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        if (batches := _remembered.get(key)) is None:
+            if head:
+                batches = [next(self._parse_all(min(self.size, HEAD_BYTES)))]
+            else:
+                parsed = partial(self._parse_all, self.size)
+                batches = in_scratch(parsed, self.scratch, key, self.name)
+            for old in list(_remembered)[: 1 - REMEMBERED]:  # threads may do so, too
+                _remembered.pop(old, None)
+            _remembered[key] = batches
+        return batches
+
+    def descriptors(self) -> list[Piece]:
+        if not self.ends:
+            self.ends = tuple(accumulate(batch.num_rows for batch in self.batches()))
+            self.rows = self.ends[-1]
+        return [Piece(k, *rows) for k, rows in enumerate(pairwise((0, *self.ends)))]
+
+    def read(self, piece: Piece) -> Block:
+        return self.block(self.batches()[piece.index], partial(self.line_of, index=piece.index))
 
     def head(self) -> Block:
-        return self.read(self.first_piece())
+        return self.block(self.batches(head=True)[0], self.line_of)
 
-    def cut_into(self, rows: int | None, sample: bytes, usual: int = CHUNK) -> None:
-        """Pieces of about so many rows, as wide as those of a sample."""
-        width = len(sample) // max(sample.count(b"\n"), 1)
-        self.chunk = usual if rows is None else max(rows * width, 64)
+    def set_size(self, rows: int | None, head: bytes, usual: int = BLOCK_BYTES) -> None:
+        """Make blocks of about so many rows, as wide as those of the head."""
+        width = len(head) // max(head.count(b"\n"), 1)
+        self.size = usual if rows is None else max(rows * width, 64)
+        self.is_small = len(head) < HEAD_BYTES
 
     @property
     def fingerprint(self) -> str:
         """Of the file, and of how it is cut and read."""
-        cuts = self.begin, self.end, self.chunk, len(self.names)
+        cuts = self.begin, self.end, self.size, len(self.names)
         return fingerprint_of_file(self.text.path, *cuts, self.layout, self.text.encoding)
-
-    def for_reading(self) -> Source:
-        other: Source = self.changed(_known=None)
-        return other
 
     def keeping(self, scratch: Any) -> Source:
         other: Source = self if scratch is None else self.changed(scratch=scratch)
@@ -314,3 +246,81 @@ class TextSource(Source):
         other = copy.copy(self)
         vars(other).update(attributes)
         return other
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """A folder of temporary files, which processes of one machine share."""
+
+    size: float  # bytes, at most
+    folder: str
+
+
+@contextmanager
+def kept_in(size: float, who: int | Executor) -> Iterator[Scratch | None]:
+    """A folder for as long as a fit lasts; None on a cluster, whose machines share none."""
+    if not isinstance(who, int):
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="adaline-", ignore_cleanup_errors=True) as folder:
+        try:
+            yield Scratch(size, folder)
+        finally:
+            _remembered.clear()  # what is mapped into memory takes room even if removed
+
+
+def in_scratch(
+    parsed: Callable[[], Iterator[Any]], scratch: Scratch | None, key: str, name: str
+) -> list[Any]:
+    """Record batches in a temporary file, mapped into memory.
+
+    Without a scratch folder the file has no name, and goes with the batches. Where there is no room
+    for it, the batches stay in memory.
+    """
+    import pyarrow as pa
+
+    folder = tempfile.gettempdir() if scratch is None else scratch.folder
+    path = os.path.join(folder, key)
+    with suppress(OSError):
+        if scratch is not None and os.path.exists(path):
+            with open(path, "rb") as file:
+                return _map(file)
+        limit, batches = _room(folder, scratch), parsed()
+        with tempfile.NamedTemporaryFile(prefix="adaline-", dir=folder) as new:
+            first = next(batches)
+            with pa.ipc.new_file(new, first.schema) as writer:
+                for batch in chain([first], batches):
+                    if new.tell() + batch.nbytes > limit:
+                        raise OSError(f"there is room for {limit} bytes")
+                    writer.write_batch(batch)
+            new.flush()
+            if scratch is not None:  # named at once, so that nobody reads half a file
+                with suppress(FileExistsError):
+                    os.link(new.name, path)
+            return _map(new)
+    held, size = list[Any](), 0
+    for batch in parsed():
+        held.append(batch)
+        size += batch.nbytes
+        advice = "Set TMPDIR to a folder with more room, or save the file as Parquet."
+        refuse_beyond_memory(size, f"{name}: rows that found no room in {folder}", advice)
+    return held
+
+
+def _map(file: Any) -> list[Any]:
+    import pyarrow as pa
+
+    content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    batches = pa.ipc.open_file(pa.py_buffer(content))
+    return [batches.get_batch(k) for k in range(batches.num_record_batches)]
+
+
+def _room(folder: str, scratch: Scratch | None) -> float:
+    """Bytes that a new file may have: half of what is free, or what its owner has left."""
+    free = shutil.disk_usage(folder).free
+    with suppress(AttributeError):  # Windows, which has no tmpfs
+        if os.major(os.stat(folder).st_dev) == 0:  # no disk: it may lie in memory
+            free = min(free, os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    if scratch is None:
+        return free // 2
+    return min(free // 2, scratch.size - sum(one.stat().st_size for one in os.scandir(folder)))

@@ -15,7 +15,7 @@ import tempfile
 import weakref
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -43,13 +43,13 @@ from adaline.data.reading.notations import (
     nearly_all,
 )
 from adaline.data.reading.options import ReadingOptions
-from adaline.data.reading.source import Block, Column, Kind, Piece, as_numbers, chosen
+from adaline.data.reading.source import Block, Column, Kind, as_numbers, chosen
 from adaline.data.reading.tables import arrow, column_of
-from adaline.data.reading.text_files import Text, TextSource, is_windows
+from adaline.data.reading.text_files import HEAD_BYTES, Text, TextSource, is_windows
 from adaline.errors import DataError
 
 _LETTERS = {"windows-1252": "letters of Windows-1252"}
-HEAD_BYTES, HEAD_ROWS = 2**20, 1000  # from which the columns' types are told
+HEAD_ROWS = 1000  # from which the columns' kinds are recognised
 # All spellings in which people write the marks of missing numbers, but nan, which is a number.
 _MARKS = sorted(
     {f(gap) for gap in GAPS - {"nan"} for f in (str, str.upper, str.capitalize)} | set(MISSING)
@@ -96,7 +96,7 @@ class TextTable(TextSource):
         self.name = name or path
         own = None if options.encoding == "utf-8" else options.encoding
         self.text = text = Text(existing(path), True, own, self.name)
-        if not (beginning := text.take(0, HEAD_BYTES)):
+        if not (beginning := text.head()):
             raise DataError(f"{self.name}: the file is empty; it needs column names and rows.")
         notes = list[str]()
         if options.encoding is None:
@@ -105,9 +105,9 @@ class TextTable(TextSource):
             notes += [_LETTERS.get(text.encoding, text.encoding.upper())] if text.encoding else []
         text.returns = b"\n" not in beginning and b"\r" in beginning
         self.notes = (*notes, *["lines end with carriage returns"] * text.returns)
-        beginning = text.take(0, HEAD_BYTES)
+        beginning = text.head()
         self._study(beginning, separator, options, blanks)
-        self.cut_into(options.rows, beginning[self.begin :])
+        self.set_size(options.rows, beginning)
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -121,7 +121,7 @@ class TextTable(TextSource):
         """Find out how the text is written, and the names and kinds of all its columns."""
         complete = len(beginning) < HEAD_BYTES
         lines = beginning if complete else beginning[: beginning.rfind(b"\n") + 1]
-        self.text.check(lines, 0)
+        self.text.check(lines, 1)
         start = len(BOM_UTF8) if lines.startswith(BOM_UTF8) else 0
         sample = lines[start : 2**17].decode(errors="replace")
         if len(lines) > 2**17:  # the last line may be cut
@@ -166,6 +166,7 @@ class TextTable(TextSource):
                 self.end = _after_lines(lines, start, records[keep][0] - line)
                 records = records[:keep]
         self.notes = tuple(notes)
+        self.first_line = 1 + lines.count(b"\n", 0, self.begin)
         rows = [row for _, row in records[:HEAD_ROWS] if row]
         columns = [[row[j] for row in rows if j < len(row)] for j in range(len(header.names))]
         kinds: list[Kind] = [kind_of(column, dialect.decimal) for column in columns]
@@ -191,12 +192,12 @@ class TextTable(TextSource):
         return table
 
     def strays(self) -> dict[str, tuple[str, ...]]:
-        table = self.parsed(self.first_piece())
-        return {n: odd for n, column in self._written(table) if (odd := self._numbers(column)[1])}
+        written = self._written(self.batches(head=True)[0])
+        return {n: odd for n, column in written if (odd := self._numbers(column)[1])}
 
-    def _written(self, table: Any) -> list[tuple[str, Any]]:
+    def _written(self, rows: Any) -> list[tuple[str, Any]]:
         """Columns of numbers that are still text, as some of them are none."""
-        named = zip(table.column_names, self.kinds, table.columns, strict=True)
+        named = zip(rows.schema.names, self.kinds, rows.columns, strict=True)
         return [
             (n, column) for n, kind, column in named if kind == "number" and column.type == "string"
         ]
@@ -208,15 +209,14 @@ class TextTable(TextSource):
         readings = [as_numbers(column, f"number {mark}".strip(), na) for mark in marks]
         return next((one for one in readings if not one[1]), readings[-1])
 
-    def read(self, piece: Piece) -> Block:
-        table = self.parsed(piece)
-        for name, column in self._written(table):
+    def block(self, batch: Any, place: Callable[[int], str]) -> Block:
+        for name, column in self._written(batch):
             value = self._numbers(column)[1][0]
-            place = self._line(piece, column.to_pylist().index(value))
-            raise self._misfit(f"{place} has {value[:40]!r} in column {name!r}", name, value)
-        named = zip(self.names, self.kinds, table.columns, strict=True)
+            where = place(column.to_pylist().index(value))
+            raise self._misfit(f"{where} has {value[:40]!r} in column {name!r}", name, value)
+        named = zip(self.names, self.kinds, batch.columns, strict=True)
         columns = tuple(self._column(*column) for column in named)
-        return Block(self.names, columns, None, lambda i: self._line(piece, i))
+        return Block(self.names, columns, None, place)
 
     def _misfit(self, what: str, name: str, value: str) -> DataError:
         """A value that is no plain number: in another notation, or a word."""
@@ -232,33 +232,26 @@ class TextTable(TextSource):
         column = column_of(values, kind, ("",) if name == self.labels else MISSING)
         return replace(column, notation="" if self.settled else self.notation)
 
-    def _lines(self, piece: Piece) -> bytes:
-        """The whole lines of a range of bytes, as Arrow and Python read them."""
-        stop = piece.stop if self.end is None else min(piece.stop, self.end)
-        data = self.text.take(piece.start, stop)
-        self.text.check(data, piece.start)
-        data = self.layout.dialect.plain(data)
-        return data if data.endswith(b"\n") else data + b"\n"
-
-    def parse(self, piece: Piece) -> Any:
-        """The rows of a range of bytes as an Arrow table; columns with strays are text."""
+    def parse(self, data: bytes, line: int) -> Any:
+        """The rows of whole lines as an Arrow table; columns with strays are text."""
         import pyarrow as pa
 
-        data, names, uneven = self._lines(piece), self.layout.names_line, list[Any]()
-        if names and names in data:  # faster than the pattern
-            data = re.sub(rb"(?m)^" + re.escape(names) + rb"[ \t]*\r?\n", b"", data)
+        self.text.check(data, line)
+        plain, names, uneven = self._plain(data), self.layout.names_line, list[Any]()
+        if names and names in plain:  # faster than the pattern
+            plain = re.sub(rb"(?m)^" + re.escape(names) + rb"[ \t]*\r?\n", b"", plain)
         try:
-            if data.count(b'"') % 2:
+            if plain.count(b'"') % 2:
                 raise pa.ArrowInvalid("a quote is open")
             try:
-                return parse(data, self.layout, self.layout.kinds, uneven.append)
+                return parse(plain, self.layout, self.layout.kinds, uneven.append)
             except pa.ArrowInvalid:
                 kinds = ["text" if kind == "number" else kind for kind in self.layout.kinds]
-                table = parse(data, self.layout, kinds, uneven.append)
+                table = parse(plain, self.layout, kinds, uneven.append)
         except pa.ArrowInvalid as error:
             if uneven:
-                raise self._uneven(piece, uneven[0]) from None
-            line = self.text.line(piece.start)
+                at = next(islice(self.lines(data, line), uneven[0].number - 1, None))
+                raise self._uneven(at, uneven[0]) from None
             raise DataError(
                 f"{self.name}: from line {line} on it cannot be read as CSV: {str(error)[:200]}"
             ) from None
@@ -269,7 +262,10 @@ class TextTable(TextSource):
             table = table if odd else table.set_column(k, name, numbers)
         return table
 
-    # Errors and places of rows: the lines of a piece again, one by one.
+    def _plain(self, data: bytes) -> bytes:
+        """Whole lines as Arrow and Python read them."""
+        data = self.layout.dialect.plain(data)
+        return data if data.endswith(b"\n") else data + b"\n"
 
     def _numbered(
         self, dialect: Dialect, lines: bytes, line: int
@@ -283,20 +279,19 @@ class TextTable(TextSource):
         except csv.Error as error:
             raise DataError(f"{self.name}: line {line} cannot be read as CSV: {error}.") from None
 
-    def _line(self, piece: Piece, row: int) -> str:
-        """What to call a row: no empty lines and no names again are rows."""
-        layout, line = self.layout, self.text.line(piece.start)
+    def lines(self, data: bytes, line: int) -> Iterator[int]:
+        """The line of each row: no empty lines and no names again are rows."""
+        layout = self.layout
         skipped = [[], *layout.dialect.reader(layout.names_line.decode())]
         many = len(layout.fields) > 1
-        numbered = self._numbered(layout.dialect, self._lines(piece), line)
-        lines = (at for at, fields in numbered if not (many and fields in skipped))
-        return f"line {next(islice(lines, row, None))}"
+        numbered = self._numbered(layout.dialect, self._plain(data), line)
+        return (at for at, fields in numbered if not (many and fields in skipped))
 
-    def _uneven(self, piece: Piece, row: Any) -> DataError:
+    def _uneven(self, line: int, row: Any) -> DataError:
         """A row with too few or too many fields."""
         has = "has" if self.header.is_data else "names"
         problem = (
-            f"{self.name}: {self._line(piece, row.number - 1)} has {row.actual_columns} fields, "
+            f"{self.name}: line {line} has {row.actual_columns} fields, "
             f"and the first line {has} {row.expected_columns} columns"
         )
         if row.actual_columns == self.header.width:
