@@ -93,12 +93,12 @@ class Geometric(LogLink):
     def rate(self, rows: Rows) -> float:
         """Where the slopes add up to nothing."""
         offset = rows.offset if len(rows.offset) else np.zeros(rows.n)
-        slope = lambda b: rows.weights @ self.parts(offset + b, rows.y).slope
+        slope = lambda b: rows.weights @ self.parts(offset + b, rows.Y).slope
         return float(np.exp(brentq(slope, -700.0, 700.0)))
 
     def saturated(self, rows: Rows) -> float:
         """Loss where every mean is its count."""
-        return float(rows.weights @ (xlogy(rows.y + 1.0, rows.y + 1.0) - xlogy(rows.y, rows.y)))
+        return float(rows.weights @ (xlogy(rows.Y + 1.0, rows.Y + 1.0) - xlogy(rows.Y, rows.Y)))
 
     def constant(self, rows: Rows) -> float:
         """Nothing: the loss is minus the log likelihood."""

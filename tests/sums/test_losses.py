@@ -149,14 +149,14 @@ def rows_of(rng, name, intercept, n=40):
     )
     omega = rng.uniform(0.5, 3.0, n)
     offset = rng.standard_normal(n) if isinstance(FOUND[name], losses.LogLink) else np.empty(0)
-    return ScaledRows.of(rng.standard_normal((n, 2)), y, omega, offset, intercept=intercept)
+    return ScaledRows.choose(rng.standard_normal((n, 2)), y, omega, offset, intercept=intercept)
 
 
 def loss_of(name, rows, b):
     """Sum of the losses at the values b + offset; b is (K,) or a number."""
     offset = rows.offset if len(rows.offset) else np.zeros(rows.n)
     v = offset + b if np.ndim(b) == 0 else np.tile(b[:, None], rows.n)
-    return float(rows.weights @ FOUND[name].parts(v, rows.y).value)
+    return float(rows.weights @ FOUND[name].parts(v, rows.Y).value)
 
 
 @pytest.mark.parametrize("name", SINGLE)

@@ -59,9 +59,9 @@ def test_rounding_of_the_gradient_stays_below_its_bound(rng, case, form, shape, 
     V += rows.offset[:, None] if len(rows.offset) else 0.0
     if case == "softmax":
         P = np.exp(V - V.max(axis=1, keepdims=True))
-        R = P / P.sum(axis=1, keepdims=True) - np.eye(3)[rows.y]
+        R = P / P.sum(axis=1, keepdims=True) - np.eye(3)[rows.Y]
     else:
-        v, t = V[:, 0], rows.y
+        v, t = V[:, 0], rows.Y
         R = {
             "logistic": lambda: -t * np.exp(-np.logaddexp(0, t * v)),
             "poisson": lambda: np.exp(v) - t,

@@ -90,7 +90,7 @@ def sharp_gradient(
         score, rest = two_sum(score, product)
         low = low + (part + rest)
     score, low = two_sum(score, low)
-    parts = problem.loss.parts(score[0] if K == 1 else score, rows.y)
+    parts = problem.loss.parts(score[0] if K == 1 else score, rows.Y)
     p = parts.curvature  # of K classes: their probabilities
     slope = parts.slope + p * (low[0] if K == 1 else low - np.sum(p * low, axis=0))
     # Scores are sums of q parts in twice the digits; the line through the slope leaves out squares.

@@ -28,10 +28,9 @@ which is positive beyond the bound: there f rises in all directions.
 
 A shift of all classes together changes no probability; it is left out of d.
 
-**Rounding.** H as computed is off by E, |E_jk| <= c u sqrt(spread_j spread_k): c additions and a
-few functions (`ScaledRows.matrix_of_blocks`; spread is H_jj or more), and q sqrt(H_jj H_kk) more
-for its Cholesky factor R. Scaled to a unit diagonal, |E| <= c q u for c of both kinds, the first
-times the largest spread_j / H_jj. With A = R^-1, |R^-T E R^-1| <= eps = c q u |A|_F^2, so that
+**Rounding.** H as computed is off by E, |E_jk| <= c u sqrt(H_jj H_kk): c additions and a few
+functions (Cauchy-Schwarz), and q more for its Cholesky factor R. Scaled to a unit diagonal,
+|E| <= c q u. With A = R^-1, |R^-T E R^-1| <= eps = c q u |A|_F^2, so that
 H >= (1 - eps) R'R. Where eps >= 1/2, H is singular to rounding and proves nothing. Values off by
 `off` change curvatures by e^off. The gradient's own error bound is added to nu.
 """
@@ -46,10 +45,10 @@ from typing import Any
 
 import numpy as np
 
-from adaline.linalg import UNIT, cholesky, inverse_triangle, length, lengths
+from adaline.linalg import UNDERFLOW, UNIT, cholesky, inverse_triangle, length, lengths
 from adaline.results import Array, Certificate
 from adaline.sums.objective import FUNCTIONS, Objective, Sums, Want
-from adaline.sums.scaled_rows import LOST, ScaledRows
+from adaline.sums.scaled_rows import ScaledRows
 from adaline.sums.threads import one_blas_thread
 
 SLACK = 1.01  # the bounds themselves are computed in float64
@@ -85,7 +84,7 @@ class Matrix:
             return None
         diagonal = np.diagonal(H)
         # Below this, underflow may have taken a part of an entry that counts.
-        if not np.all(diagonal > sums.n * LOST / UNIT) or not np.isfinite(H).all():
+        if not np.all(diagonal > sums.n * UNDERFLOW / UNIT) or not np.isfinite(H).all():
             return None
         d = np.sqrt(diagonal)
         with one_blas_thread(len(H)):  # more threads would change the last digit
@@ -95,9 +94,9 @@ class Matrix:
             return None
         q = len(H)
         with np.errstate(over="ignore"):
-            # 8: of the products, and of taking off the shifts.
-            terms = (sums.depth + FUNCTIONS + 8.0) * float(np.max(sums.spread / diagonal))
-            eps = (terms + 8.0 * q) * q * UNIT * float(np.einsum("ij,ij->", A, A))
+            # 8: of the products, and of z itself.
+            terms = sums.depth + FUNCTIONS + 8.0 + 8.0 * q
+            eps = terms * q * UNIT * float(np.einsum("ij,ij->", A, A))
         if not eps < 0.5:
             return None
         factor = SLACK * (1.0 + eps) ** 2 / (1.0 - eps) * exp(away)
@@ -155,13 +154,12 @@ class Thin:
         if not intercept:
             return cls(alpha, np.zeros(len(alpha)), 0.0, farthest, SLACK, K)
         h = float(v[-1])
-        if not (h > sums.n * LOST / UNIT and isfinite(h)):
+        if not (h > sums.n * UNDERFLOW / UNIT and isfinite(h)):
             return None
         mean = v[:-1] / h
         # The mean is off by e: (1 - JENSEN) h ((m + e)'w + b)^2 <= h (m'w + b)^2 + 2 h / JENSEN
         # (e'w)^2, and (e'w)^2 is at most |e|^2 in the metric diag(alpha)^-1 times that of w.
-        # 8: where products use x itself, means up to NEAR deviations are subtracted twice.
-        e = 4.0 * (sums.depth + sums.n + FUNCTIONS) * UNIT * (sums.top[:-1] + 8.0)
+        e = 4.0 * (sums.depth + sums.n + FUNCTIONS) * UNIT * sums.top[:-1]
         off = length(e / np.sqrt(alpha))
         factor = SLACK * (1.0 + 2.0 * h / JENSEN * off * off) * exp(4.0 * sums.off)
         return cls(alpha, mean, h * (1.0 - 2.0 * JENSEN), farthest, factor, K)

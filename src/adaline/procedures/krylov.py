@@ -72,7 +72,7 @@ class CentredRows:
     @classmethod
     def of(cls, t: Rows, intercept: bool, units: Array | None = None) -> CentredRows:
         """Sparse rows stay sparse where that costs no digits."""
-        X, Y, p, root, weight = t.X, t.Y, t.p, t.root, t.weight
+        X, Y, p, root, weight = t.X, t.Y, t.p, np.sqrt(t.weights), t.weight
         top = max(float(X.max()), -float(X.min())) if 0 not in X.shape else 0.0
         e = max(int(np.frexp(top)[1]), -1000)
         e_y = np.asarray(np.frexp(np.abs(Y).max(axis=0, initial=0.0))[1], dtype=np.int64)

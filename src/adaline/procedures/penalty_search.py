@@ -92,7 +92,7 @@ def scatters(objective: Objective) -> Array:
     rows = objective.rows
 
     def of(blocks: Iterator[tuple[slice, Array]]) -> Array:
-        each = ((rows.weights[k], rows.centred(X)) for k, X in blocks)
+        each = ((rows.weights[k], Z[:, :-1]) for k, Z in blocks)
         return sum(np.stack([omega @ (Z * Z), omega @ Z]) for omega, Z in each)  # type: ignore[return-value]
 
     G = np.sum(rows.over_blocks(of, True), axis=0)
@@ -237,7 +237,7 @@ def leave_one_out(objective: Objective, theta: Array) -> float:
     copy = np.minimum(rows.weights * rows.unit, 1.0) / rows.unit
     fitted = _values(some, V)
     if K == 1:
-        _, slope, bent, _ = some.loss.parts(V[:, 0], rows.y)
+        _, slope, bent, _ = some.loss.parts(V[:, 0], rows.Y)
         B = copy * rows.squares(roots[0])
         moved = (B * slope / np.maximum(1.0 - bent * B, 1e-3))[:, None]
     else:
@@ -249,13 +249,13 @@ def leave_one_out(objective: Objective, theta: Array) -> float:
 
 
 def _values(objective: Objective, V: Array) -> Array:
-    return objective.loss.parts(V[:, 0] if objective.K == 1 else V.T, objective.rows.y).value
+    return objective.loss.parts(V[:, 0] if objective.K == 1 else V.T, objective.rows.Y).value
 
 
 def _moved_classes(objective: Objective, V: Array, roots: list[Array], copy: Array) -> Array:
     """How far the values (n, K) of a row move without one copy of it."""
     rows, K, q = objective.rows, objective.K, objective.q
-    _, slope, P, _ = objective.loss.parts(V.T, rows.y)
+    _, slope, P, _ = objective.loss.parts(V.T, rows.Y)
     slope, P = slope.T, P.T
     if len(roots) > 1:
         more, moved = K / (K - 1), np.empty_like(P)

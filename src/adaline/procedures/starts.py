@@ -63,17 +63,13 @@ def row_space(objective: Objective) -> tuple[Objective, Callable[[Array], Array]
         return np.column_stack([w, theta[:, -1]])
 
     k = L.shape[1]
-    few = ScaledRows(
-        L,
-        rows.y,
-        rows.omega,
-        rows.offset,
-        rows.intercept,
+    few = replace(
+        rows,
+        X=L,
         scale=np.ones(k),
         shift=np.zeros(k),
         top=np.append(np.abs(L).max(axis=0), 1.0),
         deviation=L.std(axis=0),
-        unit=rows.unit,
     )
     return replace(objective, rows=few, penalty=np.append(np.ones(k), 0.0)), back
 
@@ -106,7 +102,7 @@ def dual_start(objective: Objective, gap: float) -> Array:
     from adaline.kernels import dual as kernels  # only text needs it
 
     rows, X = objective.rows, objective.rows.X
-    t, omega, alpha = rows.y, rows.weights, float(objective.penalty[0] / rows.scale[0] ** 2)
+    t, omega, alpha = rows.Y, rows.weights, float(objective.penalty[0] / rows.scale[0] ** 2)
     entries = X.data, X.indices, X.indptr
     squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
     u = np.full(rows.n, FIRST)

@@ -76,7 +76,7 @@ class ClassLoss(Loss):
 
     def null(self, rows: ScaledRows, K: int) -> float:
         """Loss of the best constant probabilities; of equal ones where there is no bias."""
-        codes = (rows.y > 0).astype(np.int64) if K == 1 else rows.y
+        codes = (rows.Y > 0).astype(np.int64) if K == 1 else rows.Y
         share = np.bincount(codes, rows.weights, minlength=max(K, 2)) / rows.weight
         if not rows.intercept:
             return rows.weight * float(np.log(len(share)))
@@ -155,7 +155,7 @@ class LogLink(Loss):
         """Loss where all rates exp(v - offset) are equal: the best one, or 1 without a bias."""
         v = np.full(rows.n, np.log(self.rate(rows)) if rows.intercept else 0.0)
         v = v + rows.offset if len(rows.offset) else v
-        return float(rows.weights @ self.parts(v, rows.y).value)
+        return float(rows.weights @ self.parts(v, rows.Y).value)
 
     def rate(self, rows: ScaledRows) -> float:
         """The common rate exp(v - offset) of least loss."""
@@ -186,13 +186,13 @@ class Poisson(LogLink):
     def rate(self, rows: ScaledRows) -> float:
         """Counts by exposure, exp(offset); as if there were one count where there is none."""
         exposure = np.exp(rows.offset) if len(rows.offset) else np.ones(rows.n)
-        return float(rows.weights @ rows.y or 1.0) / float(rows.weights @ exposure)
+        return float(rows.weights @ rows.Y or 1.0) / float(rows.weights @ exposure)
 
     def saturated(self, rows: ScaledRows) -> float:
-        return float(rows.weights @ (rows.y - xlogy(rows.y, rows.y)))
+        return float(rows.weights @ (rows.Y - xlogy(rows.Y, rows.Y)))
 
     def constant(self, rows: ScaledRows) -> float:
-        return float(rows.weights @ gammaln(rows.y + 1.0))
+        return float(rows.weights @ gammaln(rows.Y + 1.0))
 
     def deviance(self, t: Array, mean: Array) -> Array:
         with np.errstate(divide="ignore"):  # infinite where the mean is 0 and the count is not
@@ -213,11 +213,11 @@ class Gamma(LogLink):
 
     def rate(self, rows: ScaledRows) -> float:
         """The mean of t by exposure."""
-        each = rows.y * np.exp(-rows.offset) if len(rows.offset) else rows.y
+        each = rows.Y * np.exp(-rows.offset) if len(rows.offset) else rows.Y
         return float(rows.weights @ each) / rows.weight
 
     def saturated(self, rows: ScaledRows) -> float:
-        return float(rows.weights @ (1.0 + np.log(rows.y)))
+        return float(rows.weights @ (1.0 + np.log(rows.Y)))
 
     def deviance(self, t: Array, mean: Array) -> Array:
         share = t / mean
@@ -228,5 +228,5 @@ class Gamma(LogLink):
 
     def dispersion(self, rows: ScaledRows, v: Array, free: float) -> float:
         """Pearson's: the mean of ((t - mu) / mu)^2 over the degrees of freedom left."""
-        left = float(rows.weights @ np.expm1(np.log(rows.y) - v) ** 2) * rows.unit
+        left = float(rows.weights @ np.expm1(np.log(rows.Y) - v) ** 2) * rows.unit
         return left / free if free > 0 else np.nan

@@ -18,11 +18,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.linalg import UNIT, inner
+from adaline.linalg import UNDERFLOW, UNIT, inner
 from adaline.parameters import is_sparse
 from adaline.results import Array
 from adaline.sums.losses import Logistic, Loss, Softmax
-from adaline.sums.scaled_rows import NONE, ScaledRows, add_products, gram_of, values
+from adaline.sums.rows import NONE
+from adaline.sums.scaled_rows import ScaledRows, gram_of
 
 Want = Literal["", "joint", "blocks", "mean", "least", "thin"]
 """Which curvature to sum; for one output all matrices are the Hessian (q, q).
@@ -56,9 +57,8 @@ class Sums:
     size: float  # about the sum of the sizes of the terms of f
     rounding: Array  # bounds on the errors of the components of g, (q,)
     depth: float  # rounded additions behind an entry of H, at most
-    spread: Array  # sizes of the terms of H; see `ScaledRows.matrix_of_blocks`
     off: float  # error of a value v, at most
-    top: Array  # bounds on |z_j|, (q,)
+    top: Array  # bounds on |z_j|, and on the terms of sums over z_j, (q,)
     n: int
     weight: float
 
@@ -74,7 +74,6 @@ class Sums:
                 self.size + other.size,
                 self.rounding + other.rounding + more,
                 max(self.depth, other.depth) + 1.0,
-                self.spread + other.spread,
                 max(self.off, other.off),
                 np.maximum(self.top, other.top),
                 self.n + other.n,
@@ -146,7 +145,7 @@ class Objective:
         offset: Array = NONE,
     ) -> Objective:
         """In units that fit the columns, with the penalty alpha / 2 |w|^2."""
-        rows = ScaledRows.of(X, y, omega, offset, intercept=intercept)
+        rows = ScaledRows.choose(X, y, omega, offset, intercept=intercept)
         if not np.isfinite(rows.top).all():
             raise ValueError("sums over X leave the range of float64; rescale the columns.")
         with np.errstate(over="ignore", invalid="ignore"):
@@ -254,44 +253,38 @@ class Objective:
 
     def bare_sums(self, theta: Array, want: Want = "") -> Sums:
         """The same without the penalty: of a block, to be merged."""
-        rows, matrix, spread = self.rows, want not in ("", "thin"), NONE
-        W = rows.weights_of_blocks(theta)
+        rows, matrix = self.rows, want not in ("", "thin")
         with np.errstate(over="ignore", invalid="ignore"):  # a trial may have gone too far
-            parts = rows.over_blocks(lambda b: self._sums_of(b, W, want), matrix, self.K)
+            parts = rows.over_blocks(lambda b: self._sums_of(b, theta, want), matrix, self.K)
             f, terms, leads, Gs, Hs = zip(*parts, strict=True)
-            G, least, size = reduce(np.add, Gs), min(leads), sum(terms)
-            g = rows.sums_of_blocks(G)
+            g, least, size = reduce(np.add, Gs), min(leads), sum(terms)
             H: Array | None = reduce(np.add, Hs) if want else None
-            if H is not None and want == "thin":
-                H = rows.sums_of_blocks(H)[0]
-            elif H is not None:
-                H, spread = rows.matrix_of_blocks(H)
             off = rows.value_error(theta)
             # Sums of terms of the size |slope| |z|, whose slopes are off by the curvature times off
             # (which is at most terms e^off), and by the rounding of functions.
             each = (rows.depths[0] + self.K + FUNCTIONS) * UNIT + off * exp(min(off, 1.0))
             each = each if off < 1.0 else inf
-            rounding = 1.01 * each * size * rows.extent + rows.n * rows.lost
+            rounding = 1.01 * each * size * rows.extent + rows.n * UNDERFLOW
         least = least if least < inf else -inf
-        extent = rows.depths[1], spread, off, rows.top, rows.n, self.weight
-        return Sums(sum(f), g, H, least, abs(sum(f)) + size, rounding, *extent)
+        known = rows.depths[1], off, rows.extent, rows.n, self.weight
+        return Sums(sum(f), g, H, least, abs(sum(f)) + size, rounding, *known)
 
     def _sums_of(
-        self, blocks: Iterator[tuple[slice, Any]], W: Array, want: Want
+        self, blocks: Iterator[tuple[slice, Any]], theta: Array, want: Want
     ) -> tuple[float, float, float, Array, Array | None]:
         """f, terms, the smallest lead, G and the curvature of some blocks."""
         rows, K, bare, weights = self.rows, self.K, self.is_bare, self.rows.weights
         f, terms, least, G = 0.0, 0.0, inf, np.zeros((K, self.q))
         H: Array | None = None
         for where, Z in blocks:
-            y, omega = rows.y[where], weights[where]
-            V = values(Z, W)
+            y, omega = rows.Y[where], weights[where]
+            V = rows.values(Z, theta)
             V = V + rows.offset[where] if len(rows.offset) else V
             V = V[0] if K == 1 else V
             part = self.loss.parts(V, y)
             if bare and (leads := self.loss.leads(V, y)) is not None:
                 least = min(least, float(np.min(leads[omega > 0], initial=inf)))
-            add_products(G, (part.slope * omega).reshape(K, -1), Z)
+            rows.add_products(G, (part.slope * omega).reshape(K, -1), Z)
             f += float(omega @ part.value)
             terms += float(omega @ part.terms)
             if want:
@@ -304,21 +297,22 @@ class Objective:
         K, q = len(bent), self.q
         if want == "thin":
             thin = np.zeros((1, q))
-            add_products(thin, (np.atleast_2d(bent).min(axis=0) * omega)[None], Z)
-            return thin
+            weights = np.atleast_2d(bent).min(axis=0) * omega
+            self.rows.add_products(thin, weights[None], Z)
+            return np.asarray(thin[0])
         if bent.ndim == 1:
-            return gram_of(Z, np.sqrt(omega * bent), q)
+            return gram_of(Z, np.sqrt(omega * bent))
         if want == "least":
-            return gram_of(Z, np.sqrt(omega * bent.min(axis=0)), q)
+            return gram_of(Z, np.sqrt(omega * bent.min(axis=0)))
         if want == "mean":
             each = (1.0 - np.einsum("ij,ij->j", bent, bent)) / (K - 1)
-            return gram_of(Z, np.sqrt(omega * each), q)
+            return gram_of(Z, np.sqrt(omega * each))
         if want == "blocks":
             each = omega * bent * (1.0 - bent) * (K / (K - 1))
-            return np.array([gram_of(Z, np.sqrt(c), q) for c in each])
+            return np.array([gram_of(Z, np.sqrt(c)) for c in each])
         # The sums of p_k p_m z z' are the products of one matrix. Its diagonal blocks are left out:
         # p_k (1 - p_k) is the sum of p_k p_m over the other classes m, without a difference.
-        B = gram_of(Z, np.sqrt(omega) * bent, q).reshape(K, q, K, q)
+        B = gram_of(Z, np.sqrt(omega) * bent).reshape(K, q, K, q)
         B[np.arange(K), :, np.arange(K)] = 0.0
         H = -B
         H[np.arange(K), :, np.arange(K)] = B.sum(axis=2)
@@ -332,7 +326,7 @@ class Objective:
         """omega times the curvature of every row (n,); for K classes the probabilities (n, K)."""
         V, rows = self.values(theta), self.rows
         with np.errstate(over="ignore"):
-            found = self.loss.parts(V[:, 0] if self.K == 1 else V.T, rows.y).curvature
+            found = self.loss.parts(V[:, 0] if self.K == 1 else V.T, rows.Y).curvature
         if self.K > 1:
             return np.ascontiguousarray(found.T)
         return found * rows.omega if len(rows.omega) else found

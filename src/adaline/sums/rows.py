@@ -11,8 +11,8 @@ Called by the estimators, by all sums, by closed forms, and by readers of sparse
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import reduce
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
 from math import isfinite
 from operator import add
 from typing import Any, TypeVar
@@ -36,6 +36,7 @@ LARGEST_EXPONENT = 1020  # columns can be multiplied by 2^1020; 2^1024 is no num
 SAFE_EXPONENT = 150  # squares of numbers within 2^±150 stay far inside float64's range
 LONG_ROW = 2048  # numbers that numpy reduces along an axis about as fast as it can
 FIRST_ROWS = 256  # whose mean is subtracted from all (any round number)
+NONE = np.empty(0)
 HEAVY = 0.25  # share of all weight from which a row is nearer to the mean than the other rows'
 
 
@@ -184,8 +185,8 @@ class Rows:
     """
 
     X: Any
-    Y: Array
-    omega: Array = field(default_factory=lambda: np.empty(0))
+    Y: NDArray[Any]
+    omega: Array = field(default_factory=lambda: NONE)
     X_low: Array = field(default_factory=lambda: np.empty((0, 0)))
 
     @classmethod
@@ -195,7 +196,7 @@ class Rows:
         Rows that are `checked` are as estimators make them: y (n, k), numbers all.
         """
         X, Y, omega = (X, y, weights) if checked else as_rows(X, y, weights)
-        omega = np.empty(0) if omega is None else omega
+        omega = NONE if omega is None else omega
         if not len(omega) or omega.all():
             return cls(X, Y, omega)
         check_finite(X)
@@ -203,32 +204,43 @@ class Rows:
         kept = omega > 0
         return cls(X[kept], Y[kept], omega[kept])
 
-    @property
+    @cached_property
     def n(self) -> int:
         return int(self.X.shape[0])
 
-    @property
+    @cached_property
     def p(self) -> int:
         return int(self.X.shape[1])
 
-    @property
+    @cached_property
+    def sparse(self) -> bool:
+        return is_sparse(self.X)
+
+    @cached_property
     def weight(self) -> float:
         """Sum of the weights; the number of rows without weights."""
         return float(self.omega.sum()) if len(self.omega) else float(self.n)
 
-    @property
-    def root(self) -> Array:
-        return np.sqrt(self.omega) if len(self.omega) else np.ones(self.n)
-
-    @property
-    def sparse(self) -> bool:
-        return is_sparse(self.X)
+    @cached_property
+    def weights(self) -> Array:
+        """(n,), of rows that have none, too."""
+        return self.omega if len(self.omega) else np.ones(self.n)
 
     def dense(self, part: slice = slice(None)) -> Any:
         return self.X[part].toarray() if self.sparse else self.X[part]
 
     def targets(self, which: Any) -> Rows:
-        return Rows(self.X, self.Y[:, which], self.omega, self.X_low)
+        return replace(self, Y=self.Y[:, which])
+
+    def in_units(self, part: slice, scale: Array, shift: Array, place: Array) -> Array:
+        """(scale x - shift, 1) of some rows, in the first rows of `place`; the same bits in any
+        layout of X."""
+        X = self.dense(part)
+        z = place[: len(X)]
+        np.multiply(X, scale, dtype=np.float64, out=z[:, :-1])
+        z[:, :-1] -= shift
+        z[:, -1] = 1.0
+        return z
 
     def blocks(
         self, scale: Array, shift: Array, rows: int, start: int = 0, stop: int | None = None
@@ -238,19 +250,11 @@ class Rows:
         scale and shift are (p + k,), or (p,) for X alone. The first array (rows, p + 1) is reused.
         """
         p, stop = self.p, self.n if stop is None else stop
-        room, plain = np.empty((min(rows, stop - start), p + 1)), bool((scale == 1.0).all())
+        place = np.empty((min(rows, stop - start), p + 1))
         for i in range(start, stop, rows):
             part = slice(i, min(i + rows, stop))
-            z = room[: part.stop - i]
-            x, y = self.dense(part), self.Y[part, : len(scale) - p]
-            if plain:
-                np.subtract(x, shift[:p], out=z[:, :p])
-                y = y - shift[p:]
-            else:
-                np.multiply(x, scale[:p], out=z[:, :p])
-                z[:, :p] -= shift[:p]
-                y = y * scale[p:] - shift[p:]
-            z[:, p] = 1.0
+            z = self.in_units(part, scale[:p], shift[:p], place)
+            y = self.Y[part, : len(scale) - p] * scale[p:] - shift[p:]
             if len(self.omega):
                 root = np.sqrt(self.omega[part, None])
                 z *= root
@@ -314,10 +318,8 @@ class Rows:
         if not self.n:
             return Gradient(np.zeros_like(theta), np.zeros_like(theta), np.zeros(len(which)), 0)
         high, tail = np.ascontiguousarray(theta.T), np.ascontiguousarray(low.T)
-        scale_y, size = (
-            scale[self.p :][which],
-            min(max(BLOCK // (2 * LANES * (self.p + 1)), 4), MAX_GROUPS),
-        )
+        scale_y = scale[self.p :][which]
+        size = min(max(BLOCK // (2 * LANES * (self.p + 1)), 4), MAX_GROUPS)
 
         def of_piece(i: int, j: int) -> Gradient:
             g, squares = np.zeros((2, *high.shape)), np.zeros(len(which))
@@ -377,19 +379,15 @@ def extremes(X: Any) -> tuple[Array, Array]:
         np.minimum.at(low, X.indices, X.data)
         np.maximum.at(high, X.indices, X.data)
     else:
-        p = X.shape[1]
-        # Rows of few numbers are compared several at a time: numpy's loop is as long as a row.
+        # numpy reduces rows of few numbers slowly along an axis: several are compared as one.
+        n, p = X.shape
         many = max(LONG_ROW // p, 1) if X.flags.c_contiguous and p else 1
-
-        def of(i: int, j: int) -> list[Array]:
-            k = i + (j - i) // many * many
-            long = X[i:k].reshape((k - i) // many, many * p)
-            each = (np.minimum, np.inf), (np.maximum, -np.inf)
-            ends = ((f, f.reduce(long, axis=0, initial=none)) for f, none in each)
-            return [f.reduce(np.vstack([a.reshape(many, p), X[k:j]]), axis=0) for f, a in ends]
-
-        lows, highs = zip(*over_pieces(of, *X.shape), strict=True)
-        low, high = np.min(lows, axis=0), np.max(highs, axis=0)
+        long = X[: n // many * many].reshape(-1, many * p)
+        ends = []
+        for f, none in ((np.minimum, np.inf), (np.maximum, -np.inf)):
+            most = f.reduce(long, axis=0, initial=none).reshape(many, p)
+            ends.append(f.reduce(np.vstack([most, X[n // many * many :]]), axis=0))
+        low, high = ends
     return low.astype(np.float64), high.astype(np.float64)
 
 

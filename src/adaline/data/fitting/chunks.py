@@ -31,8 +31,7 @@ from adaline.parameters import is_sparse
 from adaline.results import Array
 from adaline.sums.losses import LARGEST_OFFSET
 from adaline.sums.mapreduce import Executor, Reduction, branch, mapreduce
-from adaline.sums.rows import as_csr
-from adaline.sums.scaled_rows import NONE
+from adaline.sums.rows import NONE, as_csr
 
 MOST_CLASSES = 1000  # more different values are hardly labels
 Progress = Callable[[int, "int | None"], None]  # rows done, and all rows if that is known

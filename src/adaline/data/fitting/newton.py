@@ -23,7 +23,8 @@ from adaline.procedures.newton import State, begin, newton, until_proven
 from adaline.results import Array, finished
 from adaline.sums.losses import Logistic, Loss, Softmax
 from adaline.sums.objective import Objective, Sums, Want, penalty_of
-from adaline.sums.scaled_rows import MANY, NONE, ScaledRows
+from adaline.sums.rows import NONE
+from adaline.sums.scaled_rows import MANY, ScaledRows
 
 if TYPE_CHECKING:
     from adaline.estimators.base import Learner
@@ -243,15 +244,25 @@ def begin_problem(
     unit = ldexp(1.0, frexp(of.heaviest)[1])
     # One row that stands for all has the targets and exposures that they have on average.
     one, target = np.ones(1), np.full(1, of.target / of.weight)
-    own = intercept, scale, shift, np.ones(p + 1), size * scale, unit
-    rows = ScaledRows(np.zeros((1, p)), target, one, np.log([of.exposure / of.weight]), *own)
+    rows = ScaledRows(
+        np.zeros((1, p)),
+        target,
+        one,
+        offset=np.log([of.exposure / of.weight]),
+        intercept=intercept,
+        scale=scale,
+        shift=shift,
+        top=np.ones(p + 1),
+        deviation=size * scale,
+        unit=unit,
+    )
     theta = np.zeros((K, p + 1))
     if weights and intercept:
         share = np.log(np.array(list(weights.values())) / of.weight)
         theta[:, -1] = share[1] - share[0] if K == 1 else share - share.mean()
     elif not weights:
         theta = loss.start(rows, K)
-    units = replace(rows, X=np.empty((0, p)), y=NONE, omega=NONE, offset=NONE, top=NONE)
+    units = replace(rows, X=np.empty((0, p)), Y=NONE, omega=NONE, offset=NONE)
     return PassesProblem(chunks, loss, units, theta, float(model.alpha), of.longest)
 
 
