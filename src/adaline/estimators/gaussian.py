@@ -26,7 +26,8 @@ from adaline.procedures.gaussian import (
     troubles,
 )
 from adaline.results import Array, Certificate, Fit
-from adaline.sums.class_moments import COVARIANCE, ClassMoments, Covariance
+from adaline.sums.centred import Covariance
+from adaline.sums.class_moments import COVARIANCE, ClassMoments
 
 
 class GaussianClassifier(PosteriorClassifier, MomentClassifier):

@@ -1,4 +1,4 @@
-"""Residuals, gradients and powers with twice the digits of float64, and sums by class.
+"""Residuals, gradients and powers with twice the digits of float64.
 
 A number is high + low, |low| <= ulp(high) / 2, about 32 digits: `two_sum` and `two_product` return
 a rounded result together with its exact rounding error (Dekker 1971; Ogita, Rump & Oishi 2005).
@@ -161,19 +161,3 @@ def values(X, X_low, w, w_low, b, b_low):
             low += carry + fma(X[i, j], w_low[j], error) + X_low[i, j] * w[j]
         v[i] = high + low
     return v
-
-
-@kernel
-def add_centred(X, codes, places, root, scale, shift, T, sums, squares):
-    """T[places[i]] = r t, sums[k] += r^2 t and squares[k] += (r t)^2, both (K, p).
-
-    t = scale x - shift_k, k = codes[i], r = sqrt(omega_i), or 1 where root is empty.
-    """
-    for i in range(X.shape[0]):
-        k, place = codes[i], places[i]
-        r = root[i] if root.shape[0] > 0 else 1.0
-        for j in range(X.shape[1]):
-            t = (X[i, j] * scale[j] - shift[k, j]) * r
-            T[place, j] = t
-            sums[k, j] += t * r
-            squares[k, j] += t * t

@@ -13,36 +13,34 @@ rational arithmetic.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from math import prod
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from adaline.errors import refuse_beyond_memory
-from adaline.kernels.double_double import add_centred
 from adaline.linalg import UNIT
 from adaline.parameters import ParameterError, array, count, is_sparse, words
-from adaline.results import Array, Result
-from adaline.sums.moments import join_means, leaves_negative, not_among
+from adaline.results import Array
+from adaline.sums.centred import CentredSums, Covariance, diagonals, outer
 from adaline.sums.rows import Rows, as_rows, check_finite, is_dask, merged
 from adaline.sums.threads import one_blas_thread, pieces, summed
 
 Codes = NDArray[np.int64]
-Covariance = Literal["shared", "full", "diagonal"]
 COVARIANCE = words("shared", "full", "diagonal")
 CLASSES, SIZE = count(1, 10**6), count(0)
 
 BLOCK_NUMBERS = 2**16  # in a block of rows: half a megabyte, which stays in a core's cache
 BLOCK_ROWS = 1024  # in a block at least: products of fewer rows take BLAS a fifth longer
 LOST = 2.0**-1072  # what a square may lose below float64's range
-FAR_UNITS = 400  # powers of two between units beyond which nothing is left of the smaller
 
 
 @dataclass(frozen=True, eq=False)
-class ClassMoments(Result):
+class ClassMoments(CentredSums):
     """Weights and means of K classes, and the centred scatter within them, mergeable.
 
     Lecture: the linear Gaussian classifier, (5.33) and (5.34).
@@ -163,64 +161,11 @@ class ClassMoments(Result):
     @property
     def within(self) -> Array:
         """Scatter within classes: (p, p), (K, p, p) or (K, p), see `scatter`."""
-        return np.ldexp(self.scatter, _twice(self.exponent, self.covariance))
+        e = self.exponent
+        return np.ldexp(self.scatter, 2 * e if self.covariance == "diagonal" else e[:, None] + e)
 
-    @property
-    def spread(self) -> Array:
-        """Diagonals of the scatter: (p,) if "shared", else (K, p), divided by 4**exponent."""
-        return diagonals(self.scatter, self.covariance)
-
-    def in_units(self, exponent: NDArray[np.int64]) -> ClassMoments:
-        """The same moments with components divided by 2**exponent instead."""
-        shift = self.exponent - exponent
-        # In far larger units all digits are lost, and the rounding must cover them.
-        drowned = (shift < -FAR_UNITS) & np.any(self.mean != 0.0, axis=0)
-        n = self.weight.sum() if self.covariance == "shared" else self.weight[:, None]
-        doubt = np.where(drowned, np.ldexp(np.sqrt(n), -FAR_UNITS // 2), 0.0)
-        return replace(
-            self,
-            mean=np.ldexp(self.mean, shift),
-            scatter=np.ldexp(self.scatter, _twice(shift, self.covariance)),
-            exponent=np.asarray(exponent, dtype=np.int64),
-            rounding=np.ldexp(self.rounding, shift) + doubt,
-            mean_rounding=np.ldexp(self.mean_rounding, shift),
-        )
-
-    def __add__(self, other: ClassMoments) -> ClassMoments:
-        """Both sets of rows together (Chan, Golub & LeVeque 1979, class by class)."""
-        self._check_like(other)
-        return _combined(self, other, 1.0, self.weight + other.weight)
-
-    def __sub__(self, other: ClassMoments) -> ClassMoments:
-        """Forget the rows of `other`, which must be among these."""
-        self._check_like(other)
-        if not other.rows.any():
-            return self
-        rows, n = self.rows - other.rows, self.weight - other.weight
-        wrong = (rows < 0) | (n < -1e-9 * self.weight) | ((rows > 0) & (n <= 0))
-        if wrong.any():
-            k = int(np.argmax(wrong))
-            theirs, ours = (int(m.rows[k]) for m in (other, self))
-            raise not_among(theirs, other.weight[k], ours, self.weight[k], f" of class {k}")
-        if not rows.any():
-            return ClassMoments.empty(self.p, self.K, self.covariance)
-        m = _combined(self, other, -1.0, np.where(rows > 0, n, 0.0))
-        negative = m.spread < -(m.rounding**2)
-        if negative.any():
-            raise leaves_negative(int(np.argmax(negative.reshape(-1, self.p).any(axis=0))))
-        if self.covariance != "shared":
-            m.scatter[rows == 0], m.rounding[rows == 0] = 0.0, 0.0
-        np.maximum(m.spread, 0.0, out=m.spread)
-        return m
-
-    def _check_like(self, other: ClassMoments) -> None:
-        if not isinstance(other, ClassMoments):
-            raise TypeError(f"class moments merge with ClassMoments, not {type(other).__name__}.")
-        ours, theirs = (
-            f"{m.K} classes, {m.p} features and {m.covariance} covariance" for m in (self, other)
-        )
-        if ours != theirs:
-            raise ValueError(f"moments of {ours} do not merge with those of {theirs}.")
+    def _description(self) -> str:
+        return f"{self.K} classes, {self.p} features and {self.covariance} covariance"
 
 
 # A function of the module can travel to other processes.
@@ -245,7 +190,7 @@ def _of_rows(
     each = _ratio(np.ones(K), np.sqrt(weight))  # 1 / weight may overflow
     with one_blas_thread(1):  # threads of BLAS would change the last digit
         sums, G = summed(work, lambda a, b: (a[0] + b[0], a[1] + b[1]), cuts)
-        scatter = G - _outer(sums * each, covariance)
+    scatter = G - outer(sums * each, covariance)
     # Additions behind every sum at most, and 16 roundings on the way to its terms.
     gamma = (rows + cuts[0][1] // rows + len(cuts) + 16) * UNIT
     lost = n * LOST
@@ -293,10 +238,8 @@ def blocks(X: Any, i: int, j: int) -> Iterator[tuple[slice, Array]]:
 def centres(X: Any, codes: Codes, K: int, scale: Array, omega: Array) -> Array:
     """The first row of each class (K, p), so that columns that are constant in it become zero."""
     shift, first = np.zeros((K, len(scale))), np.full(K, -1)
-    rows = np.flatnonzero(omega) if len(omega) else np.arange(len(codes))
-    head = rows[: 64 * K]  # mostly holds all classes
-    rows = (head if np.bincount(codes[head], minlength=K).all() else rows)[::-1]
-    first[codes[rows]] = rows
+    rows = np.flatnonzero(omega)[::-1] if len(omega) else np.arange(len(codes))[::-1]
+    first[codes[rows]] = rows  # the last one assigned is the first row
     seen = np.flatnonzero(first >= 0)
     x = X[first[seen]]
     shift[seen] = np.asarray(x.toarray() if is_sparse(x) else x, dtype=np.float64) * scale
@@ -309,22 +252,25 @@ def sums_of_cut(
     """Sums of omega t by class (K, p), and of omega t t', in the shape of the scatter."""
     (K, p), sums = shift.shape, np.zeros_like(shift)
     G = np.zeros(scatter_shape(K, p, covariance))
-    T = np.empty((min(block_rows(p), j - i), p))
+    place = np.empty((min(block_rows(p), j - i), p))
     for part, x in blocks(X, i, j):
-        c, places, of_block = codes[part], np.arange(len(x)), np.zeros((2, K, p))
-        if covariance == "full":  # rows of a class side by side
-            # Sorting one or two bytes a row takes a tenth of the time of sorting eight.
-            places[np.argsort(c.astype(np.min_scalar_type(K)), kind="stable")] = places.copy()
-        add_centred(x, c, places, root[part], scale, shift, T, *of_block)
-        sums += of_block[0]
+        c, m = codes[part], len(x)
+        T = np.multiply(x, scale, dtype=np.float64, out=place[:m])
+        T -= np.take(shift, c, axis=0)
+        r = np.ones(m)
+        if len(root):
+            r = root[part]
+            T *= r[:, None]
+        members = sparse.csr_array((r, c, np.arange(m + 1)), shape=(m, K)).T
+        sums += members @ T
         if covariance == "shared":
-            G += T[: len(x)].T @ T[: len(x)]
+            G += T.T @ T
         elif covariance == "diagonal":
-            G += of_block[1]
+            members.data[:] = 1.0
+            G += members @ (T * T)
         else:
-            ends = np.append(0, np.cumsum(np.bincount(c, minlength=K)))
-            for k in np.flatnonzero(np.diff(ends)):
-                own = T[ends[k] : ends[k + 1]]
+            for k in np.flatnonzero(np.bincount(c)):
+                own = T[c == k]
                 G[k] += own.T @ own
     return sums, G
 
@@ -345,45 +291,7 @@ def entry_places(X: Any, codes: Codes) -> Codes:
     return np.asarray(np.repeat(codes, np.diff(X.indptr)) * X.shape[1] + X.indices)
 
 
-def _combined(a: ClassMoments, b: ClassMoments, sign: float, n: Array) -> ClassMoments:
-    """The rows of a with those of b added (sign 1) or taken away (-1); weights n are left."""
-    if not (a.rows.any() and b.rows.any()):  # no rows have no units
-        return a if a.rows.any() else b
-    exponent = np.maximum(a.exponent, b.exponent)
-    a, b = (m if (m.exponent == exponent).all() else m.in_units(exponent) for m in (a, b))
-    mean, doubt, d, joint = join_means(a, b, sign, n[:, None])
-    with one_blas_thread(1):
-        between = _outer(d, a.covariance)
-    joint = joint.sum(axis=0) if a.covariance == "shared" else joint
-    joint += 3 * UNIT * (np.abs(a.spread) + np.abs(b.spread))
-    return replace(
-        a,
-        rows=a.rows + int(sign) * b.rows,
-        weight=n,
-        mean=mean,
-        scatter=a.scatter + sign * (b.scatter + between),
-        rounding=np.sqrt(a.rounding**2 + b.rounding**2 + joint),
-        mean_rounding=doubt,
-    )
-
-
 def _ratio(part: Array, whole: Array) -> Array:
     """part / whole of each class as a column (K, 1), and 0 where there is no whole."""
     ratio: Array = np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
     return ratio[:, None]
-
-
-def _outer(D: Array, covariance: Covariance) -> Array:
-    """D_k D_k' of each class, in the shape of the scatter."""
-    if covariance == "shared":
-        return np.asarray(D.T @ D)
-    return D[:, :, None] * D[:, None, :] if covariance == "full" else D * D
-
-
-def diagonals(scatter: Array, covariance: Covariance) -> Array:
-    """The diagonals of the scatter, as a view."""
-    return scatter if covariance == "diagonal" else np.einsum("...ii->...i", scatter)
-
-
-def _twice(exponent: NDArray[np.int64], covariance: Covariance) -> NDArray[np.int64]:
-    return 2 * exponent if covariance == "diagonal" else exponent[:, None] + exponent

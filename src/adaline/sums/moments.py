@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,8 @@ from scipy import sparse
 
 from adaline.linalg import UNIT
 from adaline.parameters import count
-from adaline.results import Array, Result
+from adaline.results import Array
+from adaline.sums.centred import CentredSums, Covariance
 from adaline.sums.rows import Rows, block_rows, check_finite, is_dask, merged
 from adaline.sums.threads import one_blas_thread, pieces, summed
 
@@ -28,13 +29,12 @@ SIZE = count(0, MOST)
 FAINT = 2.0**-860  # sums of smaller weights lose digits below float64's range
 VAGUE = 2.0**300  # what such sums leave unknown: more than any number in good units
 LOST = 2.0**-1072  # a square may lose this much below float64's range
-DROWNED = -400  # powers of two between units, from which on nothing is left of the smaller
 THIN = 80  # products of nonzeros that take as long as one of a dense matrix, in BLAS
 SPREAD = 1e-3  # share of the squares about zero that has to be left about the mean
 
 
 @dataclass(frozen=True, eq=False)
-class Moments(Result):
+class Moments(CentredSums):
     """Count, means and centred scatter of samples x (p) and targets y (k), mergeable.
 
     Lecture: the Wiener equations, with R_xx and r_xy about the means.
@@ -81,6 +81,7 @@ class Moments(Result):
     rounding: Array
     mean_rounding: Array
     targets: int
+    covariance: ClassVar[Covariance] = "shared"  # type: ignore[misc]
 
     @classmethod
     def of(cls, X: Any, y: ArrayLike | None = None, weights: ArrayLike | None = None) -> Moments:
@@ -132,11 +133,6 @@ class Moments(Result):
         return len(self.mean) - self.targets
 
     @property
-    def spread(self) -> Array:
-        """Diagonal of the scatter (p + k,), divided by 4**exponent."""
-        return self.scatter.diagonal()
-
-    @property
     def mean_x(self) -> Array:
         """Means of the features (p,)."""
         return np.ldexp(self.mean, self.exponent)[: self.p]
@@ -166,24 +162,6 @@ class Moments(Result):
         exponent = self.exponent[rows, None] + self.exponent[columns]
         return np.asarray(np.ldexp(self.scatter[rows, columns], exponent))
 
-    def in_units(self, exponent: NDArray[np.int64]) -> Moments:
-        """The same moments with components divided by 2**exponent instead."""
-        shift = self.exponent - exponent
-        if not shift.any():
-            return self
-        factor = np.ldexp(1.0, shift)  # of a scatter, ldexp takes ten times as long
-        # In far larger units all digits are lost, and the rounding must cover them.
-        drowned = (shift < DROWNED) & (self.mean != 0.0)
-        doubt = drowned * np.ldexp(math.sqrt(self.weight), DROWNED // 2)
-        return replace(
-            self,
-            mean=np.ldexp(self.mean, shift),
-            scatter=self.scatter * factor[:, None] * factor,
-            exponent=np.asarray(exponent, dtype=np.int64),
-            rounding=np.ldexp(self.rounding, shift) + doubt,
-            mean_rounding=np.ldexp(self.mean_rounding, shift),
-        )
-
     def about_zero(self) -> Moments:
         """The scatter about zero instead of about the means: what a fit without bias needs."""
         # Products of means may underflow where the weight is huge: roots of it come first.
@@ -203,53 +181,8 @@ class Moments(Result):
         squares = self.scatter.diagonal() + (self.weight * self.mean**2 if about_zero else 0.0)
         return np.ldexp(self.mean, self.exponent), np.ldexp(squares, 2 * self.exponent)
 
-    def __add__(self, other: Moments) -> Moments:
-        """Both sets of rows together (Chan, Golub & LeVeque 1979)."""
-        self._check_like(other)
-        if self.weight == 0 or other.weight == 0:
-            return other if self.weight == 0 else self
-        return self._merged(other, 1, self.weight + other.weight)
-
-    def __sub__(self, other: Moments) -> Moments:
-        """Forget the rows of `other`, which must be among these."""
-        self._check_like(other)
-        if other.weight == 0:
-            return self
-        rows, n = self.rows - other.rows, self.weight - other.weight
-        if rows < 0 or n < -1e-9 * self.weight or (rows > 0 and not n > 0):
-            raise not_among(other.rows, other.weight, self.rows, self.weight)
-        if rows == 0:
-            return Moments.empty(self.p, self.targets)
-        m = self._merged(other, -1, n)
-        spread = np.diag(m.scatter)
-        if len(negative := np.flatnonzero(spread < -(m.rounding**2))):
-            raise leaves_negative(negative[0])
-        np.fill_diagonal(m.scatter, np.maximum(spread, 0.0))
-        return m
-
-    def _merged(self, other: Moments, sign: int, n: float) -> Moments:
-        """With the rows of other added (1) or taken away (-1); a weight n is left."""
-        exponent = np.maximum(self.exponent, other.exponent)
-        a, b = self.in_units(exponent), other.in_units(exponent)
-        mean, doubt, d, joint = join_means(a, b, sign, np.array([n]))
-        own = 3 * UNIT * (np.abs(a.spread) + np.abs(b.spread))
-        return Moments(
-            rows=a.rows + sign * b.rows,
-            weight=n,
-            mean=mean,
-            scatter=a.scatter + sign * (b.scatter + np.outer(d, d)),
-            exponent=exponent,
-            rounding=np.sqrt(a.rounding**2 + b.rounding**2 + joint + own),
-            mean_rounding=doubt,
-            targets=a.targets,
-        )
-
-    def _check_like(self, other: Moments) -> None:
-        if not isinstance(other, Moments):
-            raise TypeError(f"moments merge with Moments, not with {type(other).__name__}.")
-        if (self.p, self.targets) != (other.p, other.targets):
-            ours, theirs = (f"{m.p} features and {m.targets} targets" for m in (self, other))
-            raise ValueError(f"moments of {ours} do not merge with those of {theirs}.")
+    def _description(self) -> str:
+        return f"{self.p} features and {self.targets} targets"
 
 
 def moments(t: Rows, exponent: NDArray[np.int64]) -> Moments:
@@ -337,50 +270,3 @@ def products_of_nonzeros(t: Rows, scale: Array, shift: Array) -> tuple[Array, ..
         if not np.all((own == 0) | (own - side[p, :p] ** 2 / side[p, p] > SPREAD * own)):
             return None
     return side, across[:, :-1], squares[:-1]
-
-
-def not_among(
-    rows: int, weight: float, of_rows: int, of_weight: float, where: str = ""
-) -> ValueError:
-    return ValueError(
-        f"cannot forget {rows} rows of total weight {weight:g}{where} from {of_rows} rows of total "
-        f"weight {of_weight:g}. Forget only rows that were added."
-    )
-
-
-def leaves_negative(j: int) -> ValueError:
-    return ValueError(
-        f"forgetting these rows would leave component {j} with a negative sum of squares. "
-        "Forget only rows that were added."
-    )
-
-
-def join_means(a: Any, b: Any, sign: float, n: Array) -> tuple[Array, Array, Array, Array]:
-    """What becomes of the means of a where the rows of b are added (sign 1) or taken away (-1).
-
-    n (K, 1) are the weights that are left, of each class. The means, their rounding, the vectors d
-    whose products d d' the scatter of both together has besides their own, and the squares of a
-    rounding vector that covers d d'.
-    """
-    of_a, of_b = (np.reshape(m.weight, n.shape) for m in (a, b))
-    own, share = (np.divide(w, n, out=np.zeros(n.shape), where=n > 0) for w in (of_a, of_b))
-    d = np.where((of_a > 0) & (share > 0), b.mean - a.mean, 0.0)
-    mean = np.where(n > 0, np.where(of_a > 0, a.mean, b.mean), 0.0) + sign * share * d
-    moved = np.where(d == 0.0, 0.0, np.abs(a.mean) + np.abs(b.mean) + np.abs(mean))
-    doubt = own * a.mean_rounding + share * b.mean_rounding + 4 * UNIT * moved
-    # Products of weights may overflow, or lose their digits below float64's range.
-    root = np.sqrt(of_a) * np.sqrt(share)
-    joint = product_rounding(root * d, root * (a.mean_rounding + b.mean_rounding))
-    return mean, doubt, root * d, joint
-
-
-def product_rounding(d: Array, doubt: Array) -> Array:
-    """Squares of a rounding vector that covers d d' where d is in doubt; the last axis counts.
-
-    For any t, |d_j| e_k + e_j |d_k| <= (t |d_j| + e_j / t)(t |d_k| + e_k / t).
-    """
-    d = np.abs(d)
-    e = doubt + 3 * UNIT * d
-    far, unsure = (np.max(a, axis=-1, keepdims=True, initial=0.0) for a in (d, e))
-    t = np.sqrt(np.maximum(np.divide(unsure, far, out=np.ones_like(far), where=far > 0), UNIT))
-    return np.asarray((t * d + e / t) ** 2 + 3 * UNIT * d**2)

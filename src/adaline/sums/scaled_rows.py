@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 MANY = 2000  # columns above which no p x p matrix is computed
 SAMPLE = 512  # rows that deviations are estimated from: units need only be about right
-KEPT = 2**25  # numbers of z up to which they are computed once (256 MB), and not in every pass
+KEPT = 2**27  # numbers of z up to which they are computed once (1 GB), and not in every pass
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
