@@ -27,7 +27,7 @@ import numpy as np
 
 from adaline.linalg import UNIT, condition, eigen, graded_both, singular
 from adaline.parameters import is_sparse
-from adaline.procedures.krylov import CentredRows
+from adaline.procedures.krylov import CentredRows, solve
 from adaline.results import Array, Fit, Steps, Stepwise
 from adaline.sums.rows import Rows
 from adaline.sums.threads import one_blas_thread
@@ -226,8 +226,8 @@ class Sparse:
     def __init__(self, X: Any, root: Array, intercept: bool) -> None:
         exponent = np.frexp(abs(X).max(axis=0).toarray().ravel())[1]
         self.units = np.ldexp(1.0, np.maximum(exponent, -1020))  # 2^1024 is no number
-        rows = Rows(X, np.empty((len(root), 0)), root**2)
-        self.A = A = CentredRows.of(rows, intercept, self.units)
+        self.X, self.root = X, root
+        self.A = A = self._centred(np.zeros(len(root)), intercept, self.units)
         self.size = float(np.linalg.norm(root))
         self.axis = root[None] / self.size if intercept else np.zeros((0, len(root)))
         wide = X.shape[0] <= X.shape[1]
@@ -236,6 +236,9 @@ class Sparse:
         V, values = V[:, keep], values[keep]
         self.Q: Array | None = V if wide else None
         self.M = V / (values if wide else np.sqrt(values))
+
+    def _centred(self, y: Array, intercept: bool, units: Array | None) -> CentredRows:
+        return CentredRows.of(Rows(self.X, y[:, None], self.root**2), intercept, units)
 
     def coordinates(self, c: Array) -> Array:
         rest = self.M.T @ self.A.transposed(c[:, None])[:, 0] if self.Q is None else self.Q.T @ c
@@ -247,11 +250,24 @@ class Sparse:
         return np.asarray(v[:, 0] + first @ self.axis)
 
     def weights(self, u: Array) -> tuple[Array, float]:
-        """(w, b) with root (w'x + b) = Q u at the samples."""
+        """(w, b) with root (w'x + b) = Q u at the samples; of many the one with the least |w|."""
+        A, bias, u = self.A, len(self.axis), u.copy()
+        first, u[:bias] = u[:bias] / self.size, 0.0
+        z = self._scaled_weights(u)
+        if self.M.shape[1] < A.p:
+            # The shortest ones are in the span of the rows in the user's units, where steps of
+            # conjugate gradients stay. What they leave is added in units that keep its digits.
+            v = A.times(z[:, None])[:, 0]
+            B = self._centred(v / self.root, A.intercept, None)
+            w = np.ldexp(solve(B, np.zeros(1), np.ones((A.p, 1)))[0][:, 0], B.e_y - B.e)
+            z = w * self.units
+            z += self._scaled_weights(self.coordinates(v - A.times(z[:, None])[:, 0]))
+        return z / self.units, float(first[0] - A.mean[: A.p] @ z) if bias else 0.0
+
+    def _scaled_weights(self, u: Array) -> Array:
+        """Weights of the columns divided by their units."""
         z = self.M @ u[len(self.axis) :, None]
-        z = (z if self.Q is None else self.A.transposed(z))[:, 0]
-        bias = float(u[0]) / self.size - float(self.A.mean @ z) if len(self.axis) else 0.0
-        return z / self.units, bias
+        return np.asarray((z if self.Q is None else self.A.transposed(z))[:, 0])
 
 
 ColumnSpace = Dense | Sparse

@@ -262,12 +262,12 @@ def sums_of_cut(
             r = root[part]
             T *= r[:, None]
         members = sparse.csr_array((r, c, np.arange(m + 1)), shape=(m, K)).T
-        sums += members @ T
+        sums += np.asarray(members @ T, dtype=np.float64)
         if covariance == "shared":
             G += T.T @ T
         elif covariance == "diagonal":
             members.data[:] = 1.0
-            G += members @ (T * T)
+            G += np.asarray(members @ (T * T), dtype=np.float64)
         else:
             for k in np.flatnonzero(np.bincount(c)):
                 own = T[c == k]
