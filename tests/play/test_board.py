@@ -12,7 +12,7 @@ from adaline.play import board
 from adaline.play.learners import LEARNERS
 from adaline.play.points import PRESETS
 from adaline.play.points import preset as points_of
-from adaline.play.session import pack, split_bytes
+from adaline.play.session import to_json
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 # Ten points of two classes that overlap.
@@ -27,7 +27,7 @@ BOTH = [(preset, learner) for preset in PRESETS for learner in LEARNERS]
 def told(state, **event):
     """The state after an event, and the drawing as the page gets it."""
     state, drawing = board.step(state, event)
-    pack(drawing)  # whatever is drawn can be sent
+    json.dumps(to_json(drawing), allow_nan=False)  # whatever is drawn can be sent
     return state, drawing
 
 
@@ -82,19 +82,19 @@ def test_every_learner_draws_every_preset_and_its_code_gives_the_same_weights(pr
         assert any(words in drawing["problem"] for words in expected)
         assert drawing["run"] is None
         return
-    run = state.run
     for to in ("first", 1, "last"):
         state, _ = told(state, event="go", to=to)
         _, answer = told(state, event="code")
         found: dict[str, object] = {}
         exec(answer["code"], found)
         if learner == "kernel":
-            if state.step == run.steps:
-                assert np.array_equal(found["W"], run.fitted.dual_coef_)
-                assert np.array_equal(found["b"], run.fitted.intercept_)
+            if state.step == state.run.steps:
+                assert np.array_equal(found["W"], state.run.model.dual_coef_)
+                assert np.array_equal(found["b"], state.run.model.intercept_)
         else:
-            assert np.array_equal(found["W"], state.weights[0])
-            assert np.array_equal(found["b"], state.weights[1])
+            W, b = state.run.weights(state.step)
+            assert np.array_equal(found["W"], W)
+            assert np.array_equal(found["b"], b)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -128,7 +128,7 @@ def test_a_link_brings_the_board_back(learner):
     )
     state, _ = told(state, event="add", x=0.125, y=-0.3, label=1)
     state, drawing = told(state, event="go", to=2)
-    link = json.loads(json.dumps(split_bytes(drawing)[0]["link"]))
+    link = json.loads(json.dumps(to_json(drawing["link"])))
     again, found = told(board.start(), event="open", link=link)
     assert again.step == state.step
     assert again.settings == state.settings
@@ -203,7 +203,7 @@ def test_a_rate_beyond_the_bound_is_named_and_drawn_without_nan():
     _, quiet = shown("gaussians", "adaline", eta=0.01)
     assert "ran away" not in quiet["run"]["stopped"]
     assert drawing["rates"]["bound"] < 4.0
-    assert "NaN" not in str(pack(drawing))
+    json.dumps(to_json(drawing), allow_nan=False)
 
 
 def test_margins_that_are_dragged_make_mse_separate_the_lectures_points():
@@ -251,7 +251,7 @@ def test_ten_thousand_points_learn_and_their_code_reads_the_saved_file(tmp_path,
     monkeypatch.chdir(tmp_path)
     found: dict[str, object] = {}
     exec(told(state, event="code")[1]["code"], found)
-    assert np.array_equal(found["W"], state.weights[0])
+    assert np.array_equal(found["W"], state.run.weights(state.step)[0])
 
 
 SOLUTIONS = [

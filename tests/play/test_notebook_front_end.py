@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-
 import pytest
 
-from adaline.play.session import Session, split_bytes
+from adaline.play.session import Session, to_json
 
 pytest.importorskip("anywidget", reason="the extra `notebook` is not installed")
 from adaline.play.recording import bundle
 
 HOST = """async (text) => {
     const listeners = [], values = { tabs: ["board"], notebook: true };
-    const bytes = (list) => list.map((b) => new DataView(Uint8Array.from(atob(b), (c) => c.charCodeAt(0)).buffer));
     const model = {
         get: (name) => values[name], set() {}, save_changes() {},
         on: (name, hear) => { if (name === "msg:custom") listeners.push(hear); },
         send: async (message) => {
-            for (const [answer, buffers] of await window.python(message))
-                for (const hear of listeners) hear(answer, bytes(buffers));
+            const answer = await window.python(message);
+            for (const hear of listeners) hear(answer);
         },
     };
     const module = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
     module.default.render({ model, el: document.body });
-}"""  # noqa: E501
+}"""
 
 
 def test_the_bundle_draws_a_board_and_steps(browser):
     session, heard = Session(["board"]), []
 
     def python(message):
-        answers = [split_bytes(session.hear(message))]
-        return [[content, [b64encode(b).decode() for b in buffers]] for content, buffers in answers]
+        return to_json(session.hear(message))
 
     page = browser.new_page()
     page.on("console", lambda message: heard.append(message.text))

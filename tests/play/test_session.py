@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from adaline.play import Session
-from adaline.play.session import pack
+from adaline.play.session import to_json
 
 
 def test_numbers_that_json_cannot_write_are_null():
-    text = pack({"a": np.array([1.0, np.nan]), "b": np.float32(np.inf), "c": (np.int64(3), True)})
-    assert json.loads(text) == {"a": [1.0, None], "b": None, "c": [3, True]}
+    drawing = {"a": np.array([1.0, np.nan]), "b": np.float32(np.inf), "c": (np.int64(3), True)}
+    assert to_json(drawing) == {"a": [1.0, None], "b": None, "c": [3, True]}
     with pytest.raises(TypeError, match="a drawing holds object"):
-        pack({"a": object()})
+        to_json({"a": object()})
 
 
 def test_what_is_refused_leaves_the_state_as_it_was():

@@ -15,7 +15,7 @@ import adaline
 import adaline.data
 from adaline._names import public_homes
 from adaline.play import tables
-from adaline.play.session import pack
+from adaline.play.session import to_json
 
 HOSTILE = [
     '<img src=x onerror="alert(1)">',
@@ -79,7 +79,7 @@ def test_a_fit_says_what_the_command_says(fitted):
     assert "--json" not in drawing["command"]
     names = [row["name"] for row in drawing["fit"]["coefficients"]]
     assert {"size", "colour=red"} <= set(names)
-    pack({"tab": "table", "drawing": drawing})
+    json.dumps(to_json(drawing), allow_nan=False)
 
 
 def test_model_and_report_can_be_taken_away(fitted, tmp_path):
@@ -123,7 +123,7 @@ def test_the_form_begins_with_the_first_row_and_answers_as_the_model_does(fitted
     assert parts["score"] == first
     assert math.fsum(whole) == pytest.approx(first, rel=1e-12)
     assert {c["name"] for c in parts["columns"]} == {"size", "colour", "sold"}
-    pack({"tab": "table", "drawing": shown})
+    json.dumps(to_json(shown), allow_nan=False)
 
 
 def test_a_row_may_have_gaps_and_values_that_were_never_seen(fitted):

@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 import adaline
 from adaline.play import drawing
 from adaline.play.learners import LEARNERS, find_learner
-from adaline.play.points import PRESETS, Array, Points, View, edit_points, link_points, view_of
+from adaline.play.points import PRESETS, Points, View, edit_points, link_points, view_of
 from adaline.play.recording import record
-from adaline.play.runs import Run, code_of, learn
+from adaline.play.runs import Run, run_learner
 from adaline.play.settings import Value, change_values, check_number, check_whole, defaults, show
 from adaline.play.tasks import TASKS, solved
 
@@ -30,6 +32,7 @@ class State:
 
     points: Points
     view: View
+    run: Run
     learner: str = "perceptron"
     settings: Mapping[str, Value] = field(
         default_factory=lambda: defaults(LEARNERS["perceptron"].settings)
@@ -37,7 +40,6 @@ class State:
     # The margins b of minimum squared error; empty unless the user has set them.
     margins: tuple[float, ...] = ()
     at: int | None = None  # the step that is shown; None for the last
-    run: Run | str = ""  # what the learner did; a sentence where it cannot learn these points
 
     @property
     def has_margins(self) -> bool:
@@ -47,41 +49,19 @@ class State:
     @property
     def step(self) -> int:
         """The number of the step that is shown."""
-        last = 0 if isinstance(self.run, str) else self.run.steps
-        return last if self.at is None else min(self.at, last)
-
-    @property
-    def weights(self) -> tuple[Array, Array] | None:
-        """W (K, 2) and b (K,) at the step that is shown; None for learners without."""
-        return None if isinstance(self.run, str) else self.run.weights(self.step)
-
-    @property
-    def code(self) -> str:
-        """The Python lines that end with the same W and b."""
-        return self.run if isinstance(self.run, str) else code_of(self.run, self.step, self.points)
+        return self.run.steps if self.at is None else min(self.at, self.run.steps)
 
 
 def start() -> State:
     """The board that a new page shows: the OR gate and a perceptron before its first step."""
     points = link_points({"preset": "or"})
-    return _learn(State(points, view_of(points), at=0))
+    return _learn(State(points, view_of(points), Run(points), at=0))
 
 
 def _learn(state: State) -> State:
     """The board once its learner has learned its points."""
-    learner, classes = LEARNERS[state.learner], len(state.points.present)
-    if classes < 2:
-        return replace(state, run="Learning needs points of two classes.")
-    if classes > learner.max_classes:
-        words = f"{learner.title} separates two classes; there are {classes}."
-        return replace(state, run=words)
-    call = learner.call(state.settings, classes)
-    if state.has_margins and state.margins:
-        call = replace(call, fitting={"margins": list(state.margins)})
-    try:
-        return replace(state, run=learn(call, state.points))
-    except (ValueError, TypeError, ArithmeticError) as error:
-        return replace(state, run=str(error))
+    learner, margins = LEARNERS[state.learner], state.margins if state.has_margins else ()
+    return replace(state, run=run_learner(learner, state.settings, state.points, margins))
 
 
 def step(state: State, event: Event) -> tuple[State, Drawing]:
@@ -101,13 +81,11 @@ def step(state: State, event: Event) -> tuple[State, Drawing]:
             return state, draw(state)
         case "go":
             state = replace(state, at=_find_step(state, event.get("to")))
-            return state, _draw_step(state) | {"link": link_of(state), "solved": solved(state)}
+            return state, _draw_step(state)
         case "code":
-            return state, {"code": state.code}
+            return state, {"code": state.run.code(state.step)}
         case "weights":
-            run = state.run
-            space = None if isinstance(run, str) else drawing.draw_weight_space(run, state.points)
-            return state, {"space": space}
+            return state, {"space": drawing.draw_weight_space(state.run)}
         case "save":
             return state, {"csv": state.points.csv()}
         case "export":
@@ -126,68 +104,61 @@ def _lists() -> Drawing:
 
 def draw(state: State) -> Drawing:
     """All that the page needs to draw the board."""
-    points, run, settings = state.points, state.run, state.settings
-    rates = None
+    points, run, rates = state.points, state.run, None
     if state.learner == "adaline" and len(points):
-        bound, batch = adaline.stable_rate(points.X, bool(settings["fit_intercept"])), "batch"
+        bound = adaline.stable_rate(points.X, bool(state.settings["fit_intercept"]))
         rates = {"bound": bound.one_sample, "name": "2/tr[R]"}
-        if settings["mode"] == batch:
+        if state.settings["mode"] == "batch":
             rates = {"bound": bound.batch, "name": "2/λmax(R)"}
-    shown: Drawing = {
+    return {
         "points": {"X": points.X, "codes": points.codes},
         "view": state.view,
         "learner": state.learner,
-        "settings": settings,
+        "settings": state.settings,
         "classes": len(points.present),
         "proof": drawing.draw_proof(points),
         "rates": rates,
-        "link": link_of(state),
-        "solved": solved(state),
-    }
-    if isinstance(run, str):
-        return shown | {"run": None, "problem": run}
-    return shown | {"run": drawing.draw_run(run, points), "problem": ""} | _draw_step(state)
+        "run": None if run.problem else drawing.draw_run(run),
+        "problem": run.problem,
+    } | _draw_step(state)
 
 
 def _draw_step(state: State) -> Drawing:
-    if isinstance(state.run, str):
-        return {}
-    present = drawing.draw_step(state.run, state.step, state.points, state.view)
+    """What changes with the step."""
+    drawn: Drawing = {"link": link_of(state), "solved": solved(state)}
+    if state.run.problem:
+        return drawn
+    drawn["present"] = drawing.draw_step(state.run, state.step, state.view)
     if state.has_margins and len(state.points) <= 40:  # bars that a page can show side by side
-        present["bars"] = {"b": list(state.margins) or [1.0] * len(state.points)}
-    return {"present": present}
+        drawn["present"]["bars"] = {"b": list(state.margins) or [1.0] * len(state.points)}
+    return drawn
 
 
 def export(state: State) -> str:
     """The board as one HTML file with every step of its learner, to be opened anywhere."""
     run = state.run
-    if isinstance(run, str):
-        raise ValueError(run)
+    if run.problem:
+        raise ValueError(run.problem)
 
     def draw_moment(k: int) -> Drawing:
-        moment = replace(state, at=k)
-        return _draw_step(moment) | {"code": moment.code}
+        return _draw_step(replace(state, at=k)) | {"code": run.code(k)}
 
-    first = draw(replace(state, at=0)) | _lists()
-    first["space"] = drawing.draw_weight_space(run, state.points)
+    first = draw(replace(state, at=0)) | _lists() | {"space": drawing.draw_weight_space(run)}
     return record(first, draw_moment, run.steps, LEARNERS[state.learner].title)
 
 
 def _find_step(state: State, to: Any) -> int | None:
     """The number of another step: given, or "first", "last", "next", "back", "pass"."""
-    run = state.run
-    if isinstance(run, str):
-        return None
-    at, last = state.step, run.steps
+    at, last = state.step, state.run.steps
     if isinstance(to, str):
-        later = (k for k in range(at + 1, last) if run.pass_at(k) != run.pass_at(k + 1))
-        places = {"first": 0, "last": last, "next": at + 1, "back": max(0, at - 1)}
-        places["pass"] = next(later, last)
-        if to not in places:
+        ends = at + 1 + np.flatnonzero(np.diff(state.run.passes[at + 1 :]))  # of later passes
+        steps = {"first": 0, "last": last, "next": at + 1, "back": max(0, at - 1)}
+        steps["pass"] = int(ends[0]) if len(ends) else last
+        if to not in steps:
             raise ValueError(f"there is no step {show(to)}.")
-        to = places[to]
-    place = check_whole(to, "the step")
-    return None if place >= last else place
+        to = steps[to]
+    step = check_whole(to, "the step")
+    return None if step >= last else step
 
 
 def link_of(state: State) -> dict[str, Any] | None:
@@ -219,13 +190,10 @@ def _change(state: State, link: Any) -> State:
         # A preset is shown before the first step; a link to a board at its own step.
         at = 0 if "preset" in link else None
         state = replace(state, points=points, view=view_of(points), margins=(), at=at)
-    if "learner" in link:
-        learner = find_learner(link["learner"])
-        state = replace(state, learner=learner.name, settings=defaults(learner.settings))
-    if "settings" in link:
-        settings = LEARNERS[state.learner].settings
-        values = change_values(settings, state.settings, link["settings"])
-        state = replace(state, settings=values)
+    learner = find_learner(link.get("learner", state.learner))
+    values = defaults(learner.settings) if "learner" in link else state.settings
+    values = change_values(learner.settings, values, link.get("settings", {}))
+    state = replace(state, learner=learner.name, settings=values)
     if "margins" in link:
         given = link["margins"]
         if not isinstance(given, list) or len(given) != len(state.points):

@@ -1,14 +1,11 @@
-"""The learners of the board: classes of the library, their controls, and a line of words.
+"""The learners of the board: classes of the library, their controls, and their equations.
 
-Each makes a `Call`: the class or function of `adaline` and its arguments. The page runs it, and
-shows it as code.
+The page shows the repr of the estimator as code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from inspect import signature
+from dataclasses import dataclass
 from typing import Any
 
 import adaline
@@ -18,60 +15,31 @@ GIVEN = "number"  # the choice that leaves the argument to a slider
 
 
 @dataclass(frozen=True)
-class Call:
-    """A learner or filter as a user writes it: its class, its arguments, and those of `fit`."""
-
-    learner: Any
-    arguments: dict[str, Any]
-    fitting: dict[str, Any] = field(default_factory=dict)
-
-    def estimator(self, **more: Any) -> Any:
-        """A new estimator."""
-        return self.learner(**self.arguments, **more)
-
-    def text(self) -> str:
-        """The estimator as code."""
-        return f"{self.learner.__name__}({format_arguments(self.arguments)})"
-
-
-def format_arguments(arguments: Mapping[str, Any]) -> str:
-    """Arguments as code.
-
-    >>> format_arguments({"eta": 0.5, "mode": "batch"})
-    "eta=0.5, mode='batch'"
-    """
-    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-
-
-@dataclass(frozen=True)
 class Learner:
-    """A learner of the board: a class or function of adaline, its controls, and its equation."""
+    """A learner of the board: a class or function of adaline, and its controls."""
 
     name: str
     title: str
-    learner: Any
+    kind: Any
     settings: tuple[Setting, ...]
-    words: str  # its equation
 
     @property
     def max_classes(self) -> int:
         """How many classes it separates."""
-        return 2 if self.learner is adaline.max_margin else 4
+        return 2 if self.kind is adaline.max_margin else 4
 
-    def call(self, values: Values, classes: int) -> Call:
-        """The learner with the arguments that these values set; defaults are left out."""
-        parameters, arguments = signature(self.learner).parameters, {}
+    def arguments(self, values: Values, classes: int) -> dict[str, Any]:
+        """The arguments of `kind` that these values set."""
+        arguments = {}
         for setting in self.settings:
             name = setting.name if setting.argument is None else setting.argument
             if name and values[setting.name] != GIVEN and setting.is_shown(values, classes):
-                value = setting.convert(values[setting.name])
-                if value != parameters[name].default:
-                    arguments[name] = value
-        return Call(self.learner, arguments)
+                arguments[name] = setting.convert(values[setting.name])
+        return arguments
 
     def describe(self) -> dict[str, Any]:
         """The learner and its controls for the page."""
-        shown = {"name": self.name, "title": self.title, "words": self.words}
+        shown = {"name": self.name, "title": self.title, "words": EQUATIONS[self.name]}
         return {**shown, "settings": [setting.describe() for setting in self.settings]}
 
 
@@ -95,7 +63,9 @@ PERCEPTRON = (
     choice("mode", "Update", {"incremental": "each error", "batch": "each pass"}),
     choice("step", "Correction", STEPS, argument="eta"),
     slider("eta", "Rate η", 1.0, 0.01, 10.0, scale="log", when={"step": (GIVEN,)}),
-    *(KEEP, PASSES, BIAS),
+    KEEP,
+    PASSES,
+    BIAS,
 )
 KERNEL = (
     choice("kernel", "Kernel", KERNELS),
@@ -103,7 +73,8 @@ KERNEL = (
     slider("gamma", "γ", 1.0, 0.01, 50.0, scale="log", when={"kernel": ("rbf", "poly")}),
     PASSES,
 )
-SIGMOID = choice("phi", "φ", {"tanh": "tanh", "logistic": "logistic"}), RATE, ETA, MODE
+ADALINE = (RATE, ETA, MODE, PASSES, BIAS)
+SIGMOID = (choice("phi", "φ", {"tanh": "tanh", "logistic": "logistic"}), *ADALINE)
 HO_KASHYAP = (
     slider("eta", "Step η", 0.9, 0.05, 0.99),
     slider("max_iter", "Maximum iterations", 200, 1, 1000, scale="whole"),
@@ -111,77 +82,73 @@ HO_KASHYAP = (
 )
 LOGISTIC = (
     choice(
-        *("penalty", "Penalty", PENALTIES),
+        "penalty",
+        "Penalty",
+        PENALTIES,
         argument="alpha",
         convert=lambda rule: 0.0 if rule == "none" else rule,
     ),
     slider("alpha", "α", 1.0, 1e-4, 1e3, scale="log", when={"penalty": (GIVEN,)}),
     BIAS,
 )
+PRIOR = slider(
+    "share",
+    "Prior of class 2 (0: its share)",
+    0.0,
+    0.0,
+    0.99,
+    classes=2,
+    argument="priors",
+    convert=lambda share: [round(1.0 - share, 6), share] if share else None,
+)
+COST = slider(
+    "cost",
+    "Cost of missing class 2",
+    1.0,
+    0.02,
+    50.0,
+    scale="log",
+    classes=2,
+    argument="costs",
+    convert=lambda cost: None if cost == 1.0 else [[0.0, cost], [1.0, 0.0]],
+)
 GAUSSIAN = (
     choice("covariance", "Covariance", COVARIANCES),
-    slider(
-        *("share", "Prior of class 2 (0: its share)", 0.0, 0.0, 0.99),
-        classes=2,
-        argument="priors",
-        convert=lambda share: [round(1.0 - share, 6), share] if share else None,
-    ),
-    slider(
-        *("cost", "Cost of missing class 2", 1.0, 0.02, 50.0),
-        scale="log",
-        classes=2,
-        argument="costs",
-        convert=lambda cost: None if cost == 1.0 else [[0.0, cost], [1.0, 0.0]],
-    ),
+    PRIOR,
+    COST,
     Setting("reject", "May reject", False, argument=""),
     slider("reject_cost", "Cost of rejecting", 0.2, 0.0, 0.5, when={"reject": (True,)}),
 )
 MACHINE = choice(
     "multiclass", "Several classes", {"machine": "linear machine", "ovr": "each against the rest"}
 )
-ROWS: tuple[tuple[str, str, Any, tuple[Setting, ...], str], ...] = (
-    (
-        *("perceptron", "Perceptron rule", adaline.Perceptron, PERCEPTRON),
-        "Correct each error: w ← w + η t x where t (w′x + b) ≤ 0.",
-    ),
-    (
-        *("kernel", "Kernel perceptron", adaline.KernelPerceptron, KERNEL),
-        "The perceptron in dual variables: v = Σ λ t (k(x′, x) + 1).",
-    ),
-    (
-        *("adaline", "Adaline (Widrow-Hoff)", adaline.Adaline, (RATE, ETA, MODE, PASSES, BIAS)),
-        "Follow the squared error before the threshold: w ← w + η (t − w′x − b) x.",
-    ),
-    (
-        *("sigmoid", "Sigmoid perceptron", adaline.SigmoidPerceptron, (*SIGMOID, PASSES, BIAS)),
-        "Follow the squared error of its own output: w ← w + η (t − φ(v)) φ′(v) x.",
-    ),
-    (
-        *("mse", "Minimum squared error", adaline.LeastSquaresClassifier, (BIAS,)),
-        "Solve Ya = b by least squares. Drag the bars: the margins b that the points should have.",
-    ),
-    (
-        *("ho-kashyap", "Ho-Kashyap", adaline.HoKashyap, HO_KASHYAP),
-        "Weights and margins together: e = Ya − b, b ← b + η (e + |e|), a ← Y⁺b.",
-    ),
-    (
-        *("logistic", "Logistic regression", adaline.LogisticRegression, LOGISTIC),
-        "Newton's method on p(B | x) = 1 / (1 + exp(−w′x − b)), with the penalty α/2 |w|².",
-    ),
-    (
-        *("gaussian", "Gaussian classes", adaline.GaussianClassifier, GAUSSIAN),
-        "Bayes' theorem with Gaussian densities: the decision of least expected cost.",
-    ),
-    (
-        *("machine", "Linear machine", adaline.Perceptron, (MACHINE, KEEP, PASSES, BIAS)),
-        "One neuron per class, the largest decides: raise the true one, lower its rival.",
-    ),
-    (
-        *("max-margin", "Largest margin", adaline.max_margin, (BIAS,)),
-        "The line farthest from both classes, midway between the nearest points of their hulls.",
-    ),
-)
-LEARNERS = {row[0]: Learner(*row) for row in ROWS}
+EQUATIONS = {
+    "perceptron": "Correct each error: w ← w + η t x where t (w′x + b) ≤ 0.",
+    "kernel": "The perceptron in dual variables: v = Σ λ t (k(x′, x) + 1).",
+    "adaline": "Follow the squared error before the threshold: w ← w + η (t − w′x − b) x.",
+    "sigmoid": "Follow the squared error of its own output: w ← w + η (t − φ(v)) φ′(v) x.",
+    "mse": "Solve Ya = b by least squares. Drag the bars: the margins b that points should have.",
+    "ho-kashyap": "Weights and margins together: e = Ya − b, b ← b + η (e + |e|), a ← Y⁺b.",
+    "logistic": "Newton's method on p(B | x) = 1 / (1 + exp(−w′x − b)), penalty α/2 |w|².",
+    "gaussian": "Bayes' theorem with Gaussian densities: the decision of least expected cost.",
+    "machine": "One neuron per class, the largest decides: raise the true one, lower its rival.",
+    "max-margin": "The line farthest from both classes, midway between the hulls' nearest points.",
+}
+LEARNERS = {
+    learner.name: learner
+    for learner in (
+        Learner("perceptron", "Perceptron rule", adaline.Perceptron, PERCEPTRON),
+        Learner("kernel", "Kernel perceptron", adaline.KernelPerceptron, KERNEL),
+        Learner("adaline", "Adaline (Widrow-Hoff)", adaline.Adaline, ADALINE),
+        Learner("sigmoid", "Sigmoid perceptron", adaline.SigmoidPerceptron, SIGMOID),
+        Learner("mse", "Minimum squared error", adaline.LeastSquaresClassifier, (BIAS,)),
+        Learner("ho-kashyap", "Ho-Kashyap", adaline.HoKashyap, HO_KASHYAP),
+        Learner("logistic", "Logistic regression", adaline.LogisticRegression, LOGISTIC),
+        Learner("gaussian", "Gaussian classes", adaline.GaussianClassifier, GAUSSIAN),
+        Learner("machine", "Linear machine", adaline.Perceptron, (MACHINE, KEEP, PASSES, BIAS)),
+        Learner("max-margin", "Largest margin", adaline.max_margin, (BIAS,)),
+    )
+}
 
 
 def find_learner(name: Any) -> Learner:

@@ -10,7 +10,7 @@ from adaline import MissingExtra
 from adaline.play.board import State
 from adaline.play.points import CLASSES
 from adaline.play.recording import bundle
-from adaline.play.session import Refused, Session, read_static_files, split_bytes
+from adaline.play.session import Refused, Session, read_static_files, to_json
 
 if TYPE_CHECKING:
     from anywidget import AnyWidget
@@ -71,13 +71,13 @@ class Board(AnyWidget):
         if "error" in answer:
             raise ValueError(answer["error"])
 
-    def _answer(self, _widget: Any, message: Any, buffers: Any) -> None:
+    def _answer(self, _widget: Any, message: Any, _buffers: Any) -> None:
         """A message of the front end is answered."""
         try:
             answer = self._session.hear(message)
         except Refused as refused:
             answer = {"tab": "board", "error": str(refused)}
-        self.send(*split_bytes(answer))
+        self.send(to_json(answer))
 
     @property
     def _state(self) -> State:
@@ -103,14 +103,16 @@ class Board(AnyWidget):
     @property
     def W(self) -> Any:
         """Weights of the learner at the step that is shown, (K, 2); None for learners without."""
-        return None if self._state.weights is None else self._state.weights[0].copy()
+        weights = self._state.run.weights(self._state.step)
+        return None if weights is None else weights[0].copy()
 
     @property
     def b(self) -> Any:
         """Biases of the learner at the step that is shown, (K,)."""
-        return None if self._state.weights is None else self._state.weights[1].copy()
+        weights = self._state.run.weights(self._state.step)
+        return None if weights is None else weights[1].copy()
 
     @property
     def code(self) -> str:
         """The Python lines that end with the same W and b."""
-        return self._state.code
+        return self._state.run.code(self._state.step)

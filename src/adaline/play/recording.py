@@ -6,13 +6,12 @@ space. Points and learner cannot be changed there. `Board` in notebooks uses the
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from adaline.play.session import read_static_files, split_bytes
+from adaline.play.session import read_static_files, to_base64, to_json
 
 # The scripts of the board, in the order of their imports.
 SCRIPTS = (
@@ -61,14 +60,10 @@ def record(
         raise ValueError(
             f"a recording has at most {MAX_STEPS} steps and this one {steps}; set fewer passes."
         )
-    buffers: dict[bytes, int] = {}  # an area that stays the same is kept once
-    frames = []
-    for drawing in [first, *(draw(k) for k in range(steps + 1))]:
-        frame, parts = split_bytes(drawing)
-        places = [buffers.setdefault(part, len(buffers)) for part in parts]
-        frames.append({"drawing": frame, "buffers": places})
-    texts = [base64.b64encode(part).decode() for part in buffers]
-    data = json.dumps({"frames": frames, "buffers": texts}, separators=(",", ":"), allow_nan=False)
+    areas: dict[bytes, int] = {}  # one that stays the same is kept once
+    drawings = [first, *(draw(k) for k in range(steps + 1))]
+    frames = to_json(drawings, lambda area: areas.setdefault(area, len(areas)))
+    data = json.dumps({"frames": frames, "areas": [to_base64(area) for area in areas]})
     return PAGE.format(
         title=title,
         style=read_static_files()["style.css"].decode(),

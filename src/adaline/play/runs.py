@@ -7,7 +7,9 @@ that `trace` returns (a pass, where updates come after each pass). Learners with
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from textwrap import fill
 from typing import Any
 
@@ -16,25 +18,30 @@ from numpy.typing import NDArray
 
 import adaline
 from adaline import Trace
-from adaline.play.learners import Call, format_arguments
+from adaline.play.learners import PASSES, Learner
 from adaline.play.points import Array, Points
+from adaline.play.settings import Values
 
 MAX_TRACED = 2_000  # points that are shown one by one; with more, the end of learning is shown
-BY_SAMPLES = (
-    *(adaline.Perceptron, adaline.KernelPerceptron, adaline.Adaline),
-    adaline.SigmoidPerceptron,
-)
-UNTRACED = (adaline.GaussianClassifier, adaline.LeastSquaresClassifier, adaline.max_margin)
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What happened, and how to write it down."""
+    """What happened, and how to write it down; with a `problem`, nothing did."""
 
-    call: Call  # with the arguments that were used
-    fitted: Any  # an estimator, or a MaxMargin
-    trace: Trace | None  # the table, for learners with steps
-    rows: NDArray[np.int64]  # at each step the row of the table; -1 before the first
+    points: Points
+    problem: str = ""  # a sentence where the learner cannot learn these points
+    model: Any = None  # a fitted estimator, or a MaxMargin
+    call: str = ""  # the code that makes it, before and with learning
+    fit: str = ""
+    W: Array | None = None  # to predict with at each step (m, K, 2), for learners with weights
+    b: Array | None = None
+    trace: Trace | None = None  # the table, for learners with steps
+    # At each step the row of the table, the pass and the point that was looked at.
+    rows: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    passes: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    samples: Ints = field(default_factory=lambda: np.full(1, -1))  # -1 for none, or all
 
     @property
     def steps(self) -> int:
@@ -44,62 +51,43 @@ class Run:
     @property
     def is_kernel(self) -> bool:
         """Whether the weights are those of points, in dual variables."""
-        return self.call.learner is adaline.KernelPerceptron
+        return isinstance(self.model, adaline.KernelPerceptron)
 
     @property
-    def is_batch(self) -> bool:
-        """Whether a step is a whole pass."""
-        return self.trace is not None and self.trace.unit == "pass"
+    def unit(self) -> str:
+        """What changes the weights, as in `Trace`; "" for learners without steps."""
+        return "" if self.trace is None else self.trace.unit
 
     @property
     def stopped(self) -> str:
         """Why learning ended."""
-        stopped = str(getattr(getattr(self.fitted, "fit_", None), "stopped", ""))
+        stopped = str(getattr(getattr(self.model, "fit_", None), "stopped", ""))
         if self.trace is not None and not np.array_equal(self.trace.fit.W, self.trace.W_kept[-1]):
             return f"{stopped} The steps show how the weights diverged."  # `fit` went back
         return stopped
 
     def weights(self, at: int) -> tuple[Array, Array] | None:
         """W (K, 2) and b (K,) to predict with at a step, for learners that have weights."""
-        row, model, trace = self.rows[at], self.fitted, self.trace
-        if self.is_kernel:
-            return None
-        if trace is not None and row < 0:
-            return trace.W_before[0], trace.b_before[0]
-        if trace is not None:
-            return trace.W_kept[row], trace.b_kept[row]
-        if isinstance(model, adaline.MaxMargin):
-            return model.w[None], np.array([model.b])
-        coef = getattr(model, "coef_", None)
-        return None if coef is None else (coef, model.intercept_)
-
-    def pass_at(self, at: int) -> int:
-        """The pass, iteration or Newton step at a step; 0 before the first."""
-        row = self.rows[at]
-        return 0 if self.trace is None or row < 0 else int(self.trace.passes[row])
-
-    def passes_done(self, at: int) -> int:
-        """How many passes are complete at a step."""
-        return self.pass_at(at) - (at < self.steps)
-
-    def sample_at(self, at: int) -> int:
-        """The point that was looked at; -1 for none."""
-        if self.trace is None or self.trace.unit != "sample" or at == 0:
-            return -1
-        return int(self.trace.samples[self.rows[at]])
+        return None if self.W is None or self.b is None else (self.W[at], self.b[at])
 
     def bars(self, at: int) -> dict[str, Array]:
         """Ho and Kashyap's margins b and errors e of the points."""
-        if self.trace is None or self.trace.unit != "iteration":
+        if self.trace is None or self.unit != "iteration":
             return {}
         return {name: self.trace.extra[name][self.rows[at]] for name in ("b", "e")}
 
-    def count_wrong(self, points: Points) -> int:
+    def after_passes(self, at: int) -> Any:
+        """A kernel perceptron of the passes that are complete at a step, to fit; None before."""
+        done = int(self.passes[at]) - (at < self.steps)
+        arguments = {**self.model.get_params(), "max_iter": done}
+        return adaline.KernelPerceptron(**arguments) if done > 0 else None
+
+    def count_wrong(self) -> int:
         """How many points are on the wrong side at the end; rejected ones are not."""
-        if isinstance(self.fitted, adaline.MaxMargin):
+        if isinstance(self.model, adaline.MaxMargin):
             return 0
-        decided = self.fitted.predict(points.X)
-        return int(((decided != points.labels) & (decided != "reject")).sum())
+        decided = self.model.predict(self.points.X)
+        return int(((decided != self.points.labels) & (decided != "reject")).sum())
 
     def curves(self) -> dict[str, Array]:
         """Numbers of each pass, iteration or Newton step, by name."""
@@ -111,7 +99,7 @@ class Run:
             return {"|e|": np.linalg.norm(extra["e"], axis=1), "min Ya": extra["min Ya"]}
         if trace.unit == "step":
             return {"penalised loss": extra["loss"], "|gradient|": extra["|gradient|"]}
-        first, values = np.flatnonzero(np.diff(trace.passes, prepend=0)), {}
+        first, curves = np.flatnonzero(np.diff(trace.passes, prepend=0)), {}
         if self.is_kernel:
             wrong = trace.updated
         elif t.shape[1] < v.shape[1]:  # of a linear machine, t is the class
@@ -120,45 +108,37 @@ class Run:
             middle = (t.max() + t.min()) / 2  # targets are -1 and 1, or 0 and 1
             wrong = np.any((t - middle) * v <= 0, axis=1)
             with np.errstate(over="ignore"):
-                errors = np.mean(self.call.estimator()._row_errors(t, v), axis=1)
+                errors = np.mean(self.model._row_errors(t, v), axis=1)
             size = np.diff(np.append(first, len(t)))
-            values[self.call.learner._error] = np.add.reduceat(errors, first) / size
-        return {"wrong answers": np.add.reduceat(wrong.astype(np.float64), first)} | values
+            curves[self.model._error] = np.add.reduceat(errors, first) / size
+        return {"wrong answers": np.add.reduceat(wrong.astype(np.float64), first)} | curves
+
+    def code(self, at: int) -> str:
+        """Lines that end with the names `W` and `b`: the weights at this step, to the bit."""
+        if self.problem:
+            return self.problem
+        imported, row = [self.call.partition("(")[0]], int(self.rows[at])
+        lines = [f"model = {self.fit}", "W, b = model.coef_, model.intercept_"]
+        if isinstance(self.model, adaline.MaxMargin):
+            lines[1] = "W, b = model.w[None], np.array([model.b])"
+        elif self.is_kernel and (model := self.after_passes(at)) is None:
+            lines = ["W, b = np.zeros((1, 0)), np.zeros(1)  # before the end of the first pass"]
+        elif self.is_kernel:
+            lines = [f"model = {_in_one_line(model)}.fit(X, y)"]
+            lines += ["W, b = model.dual_coef_, model.intercept_"]
+        elif self.trace is not None:
+            imported = sorted([*imported, "trace"], key=str.lower)
+            at_row = f"kept[{row}]" if row >= 0 else "before[0]"
+            weights = f"W, b = steps.W_{at_row}, steps.b_{at_row}  # step {at} of {self.steps}"
+            lines = [f"steps = trace({self.call}, X, y)", weights]
+        elif self.W is None:
+            lines[1] = "W, b = model.means_, model.covariance_  # a conic has no weights"
+        head = ["import numpy as np", f"from adaline import {', '.join(imported)}", ""]
+        return "\n".join([*head, *_points_code(self.points), "", *lines]) + "\n"
 
 
-def learn(call: Call, points: Points) -> Run:
-    """Run a learner on the points, with a table where they are few enough for one."""
-    n, X, y = len(points), points.X, points.labels
-    if call.learner is adaline.KernelPerceptron and n > MAX_TRACED:
-        raise ValueError(
-            f"the kernel perceptron compares every pair of the {n:,} points; the board allows "
-            f"{MAX_TRACED:,}."
-        )
-    # A table of 8,000 rows takes a sixth of a second.
-    limit, by_samples = max(1, 8_000 // n), call.learner in BY_SAMPLES and n <= MAX_TRACED
-    if by_samples and call.arguments.get("max_iter", limit + 1) > limit:
-        call = replace(call, arguments={**call.arguments, "max_iter": limit})
-    if call.learner is adaline.max_margin:
-        model = adaline.max_margin(X, y, **call.arguments)
-    else:
-        model = call.estimator().fit(X, y, **call.fitting)
-    if call.learner in UNTRACED or call.arguments.get("alpha") == "firth" or n > MAX_TRACED:
-        return Run(call, model, None, np.zeros(1, dtype=np.int64))
-    steps = adaline.trace(call.estimator(), X, y, **call.fitting)
-    rows = np.arange(len(steps))
-    if steps.unit == "pass":
-        rows = np.flatnonzero(np.diff(steps.passes, append=np.inf))  # the last row of each pass
-    if steps.unit in ("pass", "sample"):
-        rows = np.append(-1, rows)
-    return Run(call, model, steps, rows)
-
-
-def code_of(run: Run, at: int, points: Points) -> str:
-    """Lines that run, and end with the names `W` and `b`: the weights at this step, to the bit."""
-    name = run.call.learner.__name__
-    names = [name] if run.trace is None or run.is_kernel else sorted([name, "trace"], key=str.lower)
-    head = ["import numpy as np", f"from adaline import {', '.join(names)}", ""]
-    return "\n".join([*head, *_points_code(points), "", *_learning_code(run, at)]) + "\n"
+def _in_one_line(estimator: Any) -> str:
+    return " ".join(repr(estimator).split())
 
 
 def _points_code(points: Points) -> list[str]:
@@ -174,26 +154,60 @@ def _points_code(points: Points) -> list[str]:
     return [text, f'y = np.array(list("{"".join(points.labels)}"))']
 
 
-def _learning_code(run: Run, at: int) -> list[str]:
-    call, row = run.call, int(run.rows[at])
-    more = f", {format_arguments(call.fitting)}" if call.fitting else ""
-    if call.learner is adaline.max_margin:
-        options = f", {format_arguments(call.arguments)}" if call.arguments else ""
-        weights = "W, b = best.w[None], np.array([best.b])"
-        return [f"best = max_margin(X, y{options})", weights]
+def run_learner(
+    learner: Learner, values: Values, points: Points, margins: Sequence[float] = ()
+) -> Run:
+    """Run a learner on the points, with a table where they are few enough for one."""
+    n, classes = len(points), len(points.present)
+    if classes < 2:
+        return Run(points, "Learning needs points of two classes.")
+    if classes > learner.max_classes:
+        return Run(points, f"{learner.title} separates two classes; there are {classes}.")
+    if learner.kind is adaline.KernelPerceptron and n > MAX_TRACED:
+        limit = f"compares every pair of points; the board allows {MAX_TRACED:,}"
+        return Run(points, f"{learner.title} {limit}; there are {n:,}.")
+    if PASSES in learner.settings and n <= MAX_TRACED:
+        # A table of 8,000 rows takes a sixth of a second.
+        values = {**values, "max_iter": min(int(values["max_iter"]), max(1, 8_000 // n))}
+    arguments = learner.arguments(values, classes)
+    try:
+        if learner.kind is adaline.max_margin:
+            return _largest_margin(points, arguments)
+        return _fit(points, learner.kind(**arguments), list(margins))
+    except (ValueError, TypeError, ArithmeticError) as error:
+        return Run(points, str(error))
+
+
+def _largest_margin(points: Points, arguments: dict[str, Any]) -> Run:
+    best = adaline.max_margin(points.X, points.labels, **arguments)
+    more = "".join(f", {name}={value!r}" for name, value in arguments.items() if not value)
+    weights = best.w[None, None], np.array([[best.b]])
+    return Run(points, "", best, "max_margin", f"max_margin(X, y{more})", *weights)
+
+
+def _fit(points: Points, model: Any, margins: list[float]) -> Run:
+    start = {"margins": margins} if margins else {}
+    model.fit(points.X, points.labels, **start)
+    call, more = _in_one_line(model), f", margins={margins}" if margins else ""
+    run = Run(points, "", model, call, f"{call}.fit(X, y{more})")
+    if len(points) <= MAX_TRACED:
+        with suppress(TypeError):  # of learners without steps
+            return _with_steps(run, adaline.trace(model, points.X, points.labels))
+    if getattr(model, "coef_", None) is None:
+        return run
+    return replace(run, W=model.coef_[None], b=model.intercept_[None])
+
+
+def _with_steps(run: Run, trace: Trace) -> Run:
+    rows = np.arange(len(trace))
+    if trace.unit == "pass":
+        rows = np.flatnonzero(np.diff(trace.passes, append=np.inf))  # the last row of each pass
+    if trace.unit in ("pass", "sample"):
+        rows = np.append(-1, rows)
+    passes = np.append(0, trace.passes)[rows + 1]
+    samples = np.append(-1, trace.samples)[rows + 1] if trace.unit == "sample" else 0 * rows - 1
+    steps = replace(run, trace=trace, rows=rows, passes=passes, samples=samples)
     if run.is_kernel:
-        done = run.passes_done(at)
-        if done < 1:
-            return ["W, b = np.zeros((1, 0)), np.zeros(1)  # before the end of the first pass"]
-        refit = replace(call, arguments={**call.arguments, "max_iter": done})
-        return [f"model = {refit.text()}.fit(X, y)", "W, b = model.dual_coef_, model.intercept_"]
-    if run.trace is None:
-        fit = f"model = {call.text()}.fit(X, y{more})"
-        if run.weights(0) is None:
-            return [fit, "W, b = model.means_, model.covariance_  # a conic has no weights"]
-        return [fit, "W, b = model.coef_, model.intercept_"]
-    weights = f"steps.W_kept[{row}], steps.b_kept[{row}]"
-    if row < 0:
-        weights = "steps.W_before[0], steps.b_before[0]"
-    fit = f"steps = trace({call.text()}, X, y{more})"
-    return [fit, f"W, b = {weights}  # step {at} of {run.steps}"]
+        return steps
+    W = np.concatenate([trace.W_before[:1], trace.W_kept])[rows + 1]
+    return replace(steps, W=W, b=np.concatenate([trace.b_before[:1], trace.b_kept])[rows + 1])

@@ -17,10 +17,9 @@ import socket
 import threading
 import time
 import webbrowser
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
-from urllib.parse import parse_qs
+from dataclasses import dataclass, field
 
 from adaline import MissingExtra
 
@@ -29,28 +28,18 @@ try:
     import websockets  # noqa: F401  uvicorn alone speaks no WebSocket
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
-    from starlette.datastructures import MutableHeaders
     from starlette.requests import HTTPConnection, Request
     from starlette.responses import PlainTextResponse, RedirectResponse, Response
     from starlette.routing import Route, WebSocketRoute
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
     from starlette.websockets import WebSocket, WebSocketDisconnect
 except ImportError as missing:
     raise MissingExtra.of("play", "The page", str(missing.name)) from None
 
-from adaline.play.session import (
-    STATIC_TYPES,
-    TABS,
-    Refused,
-    Session,
-    pack,
-    read_static_files,
-    unpack,
-)
+from adaline.play.session import STATIC_TYPES, TABS, Refused, Session, read_static_files
 
 PORT = 8765  # tried first, so that links to prepared boards stay the same
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-MAX_PAGES = 16  # open at the same time; any round number
+MAX_PAGES = 16  # open at the same time; any round number; four times as many for a class
 # The page loads nothing from elsewhere, and nobody may show it in a frame.
 HEADERS = {
     "Content-Security-Policy": (
@@ -74,7 +63,7 @@ def serve(
     state: str = "",
     for_class: bool = False,
     say: Callable[[str], None] = print,
-    begun: Callable[[str], None] | None = None,
+    begun: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Open the page in a browser and serve it until Ctrl-C.
 
@@ -100,8 +89,7 @@ def serve(
         host = find_own_address()
     server, listening, address = prepare(port, host=host, token=token, for_class=for_class, say=say)
     address += f"#{state.removeprefix('#')}" if state else ""
-    if begun is not None:
-        begun(address)
+    begun(address)
     say(f"The page is at {address}")
     if for_class:
         say("It is for a class on the same network, which is not encrypted. It ends with Ctrl-C.")
@@ -114,12 +102,8 @@ def serve(
     threading.Thread(target=Session().hear, args=(warm_up,), daemon=True).start()
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    try:
+    with listening, suppress(KeyboardInterrupt):
         server.run(sockets=[listening])
-    except KeyboardInterrupt:
-        pass
-    finally:
-        listening.close()
 
 
 def prepare(
@@ -134,12 +118,14 @@ def prepare(
     token = choose_token(host, token, for_class)
     listening = _listen(port, host, say)
     number = listening.getsockname()[1]
-    names = LOOPBACK if host in LOOPBACK else (host,)
-    shown = {name: f"[{name}]" if ":" in name else name for name in names}
-    permitted = [f"{s}:{number}" for s in shown.values()]
-    app = application(token, permitted, f"adaline_play_{number}", for_class)
+    hosts = [
+        f"[{name}]:{number}" if ":" in name else f"{name}:{number}"
+        for name in (host, *(LOOPBACK if host in LOOPBACK else ()))
+    ]
+    page = Page(token, hosts, f"adaline_play_{number}", for_class)
+    routes = [WebSocketRoute("/socket", page.talk), Route("/{name:path}", page.send_file)]
     config = uvicorn.Config(
-        app,
+        Starlette(routes=routes),
         log_level="error",
         access_log=False,
         server_header=False,
@@ -157,7 +143,7 @@ def prepare(
     logging.getLogger("uvicorn.error").addFilter(
         lambda record: not (record.exc_info and isinstance(record.exc_info[1], UnicodeDecodeError))
     )
-    return uvicorn.Server(config), listening, f"http://{shown[host]}:{number}/?token={token}"
+    return uvicorn.Server(config), listening, f"http://{hosts[0]}/?token={token}"
 
 
 def choose_token(host: str, token: str | None, for_class: bool = False) -> str:
@@ -205,24 +191,84 @@ def find_own_address() -> str:
     raise ValueError("this machine seems to be in no network; give --host and its address.")
 
 
-def application(
-    token: str, hosts: Collection[str], cookie: str, for_class: bool = False
-) -> ASGIApp:
-    """The application for pages that bring the token, and permitted Host headers with their port.
+@dataclass(frozen=True)
+class Page:
+    """What a server answers: files to those who bring the token, and a session to each page.
 
-    The name of the cookie that holds the token distinguishes servers on other ports.
+    `hosts` are the permitted Host headers, with their port. The name of the cookie that holds the
+    token distinguishes servers at other ports.
     """
-    sessions: set[Session] = set()
-    tabs = ["board", "signals"] if for_class else list(TABS)
 
-    async def talk(socket: WebSocket) -> None:
+    token: str
+    hosts: list[str]
+    cookie: str
+    for_class: bool
+    sessions: set[Session] = field(default_factory=set)
+
+    @property
+    def tabs(self) -> list[str]:
+        """The tabs of a page: no class reads files or runs commands of this machine."""
+        return ["board", "signals"] if self.for_class else list(TABS)
+
+    def is_token(self, text: str) -> bool:
+        """Whether it is the token; how long that takes says nothing about it."""
+        return hmac.compare_digest(text.encode(), self.token.encode())
+
+    def has_cookie(self, request: HTTPConnection) -> bool:
+        """Whether the browser has brought the token before."""
+        return self.is_token(request.cookies.get(self.cookie, ""))
+
+    def refusal(self, request: HTTPConnection) -> tuple[int, str] | None:
+        """The status and sentence for a request from elsewhere."""
+        headers, is_socket = request.headers, request.scope["type"] == "websocket"
+        host, origins = headers.getlist("host"), headers.getlist("origin")
+        if len(host) != 1 or host[0].lower() not in self.hosts:
+            return 421, "This server answers to its own address only."
+        # A page's own script files have no Origin; its WebSocket has one.
+        known = (
+            [[f"http://{host[0].lower()}"]] if is_socket else [[], [f"http://{host[0].lower()}"]]
+        )
+        # A user who follows a link navigates: the cookie decides, and other pages read nothing.
+        foreign = headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
+        if origins not in known or (foreign and headers.get("sec-fetch-mode") != "navigate"):
+            return 403, "This server answers its own page only."
+        return None
+
+    async def send_file(self, request: Request) -> Response:
+        """A file of the page, to a browser that has the token."""
+        name, refusal = request.path_params["name"], self.refusal(request)
+        if not (refusal or name) and self.is_token(request.query_params.get("token", "")):
+            # The token becomes a cookie and leaves the address, where others could read it.
+            answer = RedirectResponse("/", 303, headers=HEADERS)
+            answer.set_cookie(self.cookie, self.token, httponly=True, samesite="strict")
+            return answer
+        if refusal is None and not self.has_cookie(request):
+            await asyncio.sleep(0.2)  # so that nobody tries many tokens
+            refusal = 403, "This page needs the token of its server."
+        if refusal is not None:
+            text = f"{refusal[1]} Open the address that `adaline play` has printed.\n"
+            return PlainTextResponse(text, refusal[0], headers=HEADERS)
+        name = name or "index.html"
+        if (content := read_static_files().get(name)) is None:
+            return PlainTextResponse("There is no such file.\n", 404, headers=HEADERS)
+        if name == "index.html":
+            content = content.replace(b"board signals table", " ".join(self.tabs).encode())
+            if self.for_class:  # so that a link that a student copies opens for all of the class
+                content = content.replace(b'query=""', f'query="?token={self.token}"'.encode())
+        kind = STATIC_TYPES[name.rpartition(".")[2]]
+        return Response(content, media_type=kind, headers=HEADERS)
+
+    async def talk(self, socket: WebSocket) -> None:
         """One page, from its connection to its end; it sees no other."""
-        most = 4 * MAX_PAGES if for_class else MAX_PAGES
-        if len(sessions) >= most:
+        if self.refusal(socket) or not self.has_cookie(socket):
+            await socket.close(1008)  # answered as HTTP 403
+            return
+        most = 4 * MAX_PAGES if self.for_class else MAX_PAGES
+        if len(self.sessions) >= most:
             await socket.close(1013, f"{most} pages are open; close one.")
             return
-        session = Session(tabs)
-        sessions.add(session)
+        session = Session(self.tabs)
+        self.sessions.add(session)
         try:
             await socket.accept()
             await _converse(socket, session)
@@ -232,24 +278,8 @@ def application(
             with suppress(WebSocketDisconnect, RuntimeError):  # the page may have left already
                 await socket.close(1008, str(error)[:120])
         finally:
-            sessions.discard(session)
+            self.sessions.discard(session)
             session.end()  # at once: a server that is stopped waits for no thread
-
-    async def send_file(request: Request) -> Response:
-        name = request.path_params.get("name", "index.html")
-        content = read_static_files().get(name)
-        if content is None:
-            return PlainTextResponse("There is no such file.\n", 404)
-        if name == "index.html":
-            content = content.replace(b"board signals table", " ".join(tabs).encode())
-            if for_class:  # so that a link that a student copies opens in any browser of the class
-                content = content.replace(b'query=""', f'query="?token={token}"'.encode())
-        return Response(content, media_type=f"{STATIC_TYPES[name.rpartition('.')[2]]}")
-
-    routes = [Route("/", send_file), Route("/{name}", send_file), WebSocketRoute("/socket", talk)]
-    app = Starlette(routes=routes)
-    app.router.redirect_slashes = False  # an address exists or it does not
-    return _guard(app, token, hosts, cookie)
 
 
 async def _converse(socket: WebSocket, session: Session) -> None:
@@ -261,69 +291,6 @@ async def _converse(socket: WebSocket, session: Session) -> None:
         if tokens < 0.0:
             raise Refused("too many messages.")
         text = message.get("text")
-        frame = message["bytes"] if text is None else text
+        frame = message["bytes"] if text is None else text.encode()
         # Learning takes its time: beside the event loop, so that other pages are answered.
-        answer = await run_in_threadpool(lambda: pack(session.hear(*unpack(frame))))  # noqa: B023
-        if isinstance(answer, str):
-            await socket.send_text(answer)
-        else:
-            await socket.send_bytes(answer)
-
-
-def _guard(app: ASGIApp, token: str, hosts: Collection[str], cookie: str) -> ASGIApp:
-    """Pass on the requests of this server's page; reject all others."""
-
-    def is_token(text: str) -> bool:
-        return hmac.compare_digest(text.encode(), token.encode())
-
-    def token_of(query: bytes) -> str:
-        return parse_qs(query.decode("latin-1")).get("token", [""])[0]
-
-    def reject(connection: HTTPConnection) -> Response | None:
-        """The answer to a request from elsewhere, or of a kind that no page of ours sends."""
-        headers, scope = connection.headers, connection.scope
-        here, origins = headers.getlist("host"), headers.getlist("origin")
-        if len(here) != 1 or here[0].lower() not in hosts:
-            return _say(421, "This server answers to its own address only.")
-        # A page's own script files have no Origin; its WebSocket has one.
-        known = [[f"http://{here[0].lower()}"], *([[]] if scope["type"] == "http" else [])]
-        # A user who follows a link navigates: the cookie decides, and other pages read nothing.
-        foreign = headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
-        if origins not in known or (foreign and headers.get("sec-fetch-mode") != "navigate"):
-            return _say(403, "This server answers its own page only.")
-        if scope["type"] == "http" and scope["method"] not in ("GET", "HEAD"):
-            return _say(405, "This server is read-only.")
-        return None
-
-    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await app(scope, receive, send)
-            return
-        connection = HTTPConnection(scope)
-        answer: Any = reject(connection)
-        has_cookie = is_token(connection.cookies.get(cookie, ""))
-        if scope["type"] == "websocket":
-            if answer or not has_cookie:
-                await WebSocket(scope, receive, send).close(1008)  # answered as HTTP 403
-                return
-        elif not answer and scope["path"] == "/" and is_token(token_of(scope["query_string"])):
-            # The token becomes a cookie and leaves the address, where others could read it.
-            answer = RedirectResponse("/", status_code=303)
-            answer.set_cookie(cookie, token, httponly=True, samesite="strict", path="/")
-        elif not answer and not has_cookie:
-            await asyncio.sleep(0.2)  # so that nobody tries many tokens
-            answer = _say(403, "This page needs the token of its server.")
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
-            await send(message)
-
-        await (answer or app)(scope, receive, send_with_headers)
-
-    return guarded
-
-
-def _say(status: int, sentence: str) -> Response:
-    advice = "Open the address that `adaline play` has printed."
-    return PlainTextResponse(f"{sentence} {advice}\n", status_code=status)
+        await socket.send_text(await run_in_threadpool(session.answer, frame))

@@ -6,19 +6,19 @@ needs to draw, and may hold arrays and bytes. Its "link" is the state as JSON, w
 `step(state, {"event": "open", "link": link})` restores. The server has a session for each page,
 and `Board` in notebooks has one.
 
-A message without bytes is JSON. With bytes it is a binary frame: the length of a JSON header (4
-bytes, little-endian), the header, and the bytes; the header lists their sizes, and each stands in
-the drawing as {"$bytes": its number}.
+A message is JSON. Bytes in a drawing stand there in base64, as {"$bytes": text}. A file that the
+page sends follows the JSON of its event after a line break.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import sys
 import traceback
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -93,6 +93,19 @@ class Session:
             return {"tab": tab, "error": "internal error of adaline; see the terminal."}
         return {"tab": tab, "drawing": drawing}
 
+    def answer(self, frame: bytes) -> str:
+        """The answer to a message as the page sends and reads both."""
+        text, _, payload = frame.partition(b"\n")
+        if len(text) > 2**21:  # a board of 20,000 points has half of it
+            raise Refused("a message is too long.")
+        try:
+            message = json.loads(text)
+        except (ValueError, RecursionError):
+            raise Refused("a message is not JSON.") from None
+        if not isinstance(message, dict):
+            raise Refused("a message is not a JSON object.")
+        return json.dumps(to_json(self.hear(message, payload)), separators=(",", ":"))
+
     def end(self) -> None:
         """Close the page: tabs with an `end(state)` release what they hold."""
         for tab, state in self.states.items():
@@ -101,62 +114,28 @@ class Session:
         self.states.clear()
 
 
-def split_bytes(message: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
-    """A message as JSON can write it, and the bytes that were in it.
+def to_base64(data: bytes) -> str:
+    """Bytes as text."""
+    return base64.b64encode(data).decode()
 
-    >>> split_bytes({"sound": b"..", "level": float("nan")})
-    ({'sound': {'$bytes': 0}, 'level': None}, [b'..'])
+
+def to_json(value: Any, encode: Callable[[bytes], Any] = to_base64) -> Any:
+    """Lists and numbers instead of arrays; null for NaN and infinity, which JSON cannot write.
+
+    >>> to_json({"sound": b"..", "level": float("nan")})
+    {'sound': {'$bytes': 'Li4='}, 'level': None}
     """
-    buffers: list[bytes] = []
-    return {str(key): _to_json(value, buffers) for key, value in message.items()}, buffers
-
-
-def _to_json(value: Any, buffers: list[bytes]) -> Any:
-    """Lists and numbers instead of arrays; null for NaN and infinity, which JSON cannot write."""
     match value:
         case bytes():
-            buffers.append(value)
-            return {"$bytes": len(buffers) - 1}
-        case None | bool() | str() | int():
-            return value
-        case float():
-            return value if math.isfinite(value) else None
+            return {"$bytes": encode(value)}
         case Mapping():
-            return {str(key): _to_json(item, buffers) for key, item in value.items()}
-        case np.ndarray() | np.generic():
-            return _to_json(value.tolist(), buffers)
+            return {str(key): to_json(item, encode) for key, item in value.items()}
         case list() | tuple():
-            return [_to_json(item, buffers) for item in value]
+            return [to_json(item, encode) for item in value]
+        case np.ndarray() | np.generic():
+            return to_json(value.tolist(), encode)
+        case float() if not math.isfinite(value):
+            return None
+        case None | bool() | str() | int() | float():
+            return value
     raise TypeError(f"a drawing holds {type(value).__name__}; expected numbers, text and lists.")
-
-
-def pack(message: Mapping[str, Any]) -> str | bytes:
-    """A message to the page: text, or a binary frame where it holds bytes."""
-    header, buffers = split_bytes(message)
-    if buffers:
-        header["sizes"] = [len(buffer) for buffer in buffers]
-    text = json.dumps(header, separators=(",", ":"), allow_nan=False)
-    if not buffers:
-        return text
-    return b"".join([len(text.encode()).to_bytes(4, "little"), text.encode(), *buffers])
-
-
-def unpack(frame: str | bytes) -> tuple[dict[str, Any], bytes]:
-    """The message of a frame from a page, and its payload.
-
-    >>> unpack('{"tab": "board", "event": "start"}')
-    ({'tab': 'board', 'event': 'start'}, b'')
-    """
-    payload = b""
-    if isinstance(frame, bytes):
-        end = 4 + int.from_bytes(frame[:4], "little")
-        frame, payload = frame[4:end], frame[end:]
-    if len(frame) > 2**21:  # a board of 20,000 points has half of it
-        raise Refused("a message is too long.")
-    try:
-        message = json.loads(frame)
-    except (ValueError, RecursionError):
-        raise Refused("a message is not JSON.") from None
-    if not isinstance(message, dict):
-        raise Refused("a message is not a JSON object.")
-    return message, payload

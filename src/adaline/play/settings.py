@@ -32,24 +32,25 @@ class Setting:
     argument: str | None = None  # the learner's: by default that of its name; "" for none
     convert: Callable[[Any], Any] = lambda value: value  # from its value to that of the argument
 
+    @property
+    def kind(self) -> str:
+        """The control that the page shows."""
+        return "check" if isinstance(self.default, bool) else "choice" if self.choices else "slider"
+
     def check(self, value: Any) -> Value:
         """The value, if it is one of this setting's."""
-        if isinstance(self.default, bool):
-            fits, expected = isinstance(value, bool), "true or false"
-        elif self.choices:
-            fits = isinstance(value, str) and value in self.choices
-            expected = f"one of {', '.join(self.choices)}"
+        if self.kind == "slider":
+            check = check_whole if self.scale == "whole" else check_number
+            value = check(value, self.title)
+            fits, expected = self.low <= value <= self.high, f"{self.low:g} to {self.high:g}"
+        elif self.kind == "choice":
+            fits, expected = value in list(self.choices), f"one of {', '.join(self.choices)}"
         else:
-            number = check_number(value, self.title)
-            expected = f"a number from {self.low:g} to {self.high:g}"
-            fits = self.low <= number <= self.high
-            if self.scale == "whole":
-                expected, fits = f"a whole {expected[2:]}", fits and number == int(number)
-            value = int(number) if self.scale == "whole" and fits else number
+            fits, expected = isinstance(value, bool), "true or false"
         if not fits:
             raise ValueError(f"{self.title} is {show(value)}; expected {expected}.")
-        known: Value = value
-        return known
+        checked: Value = value
+        return checked
 
     def is_shown(self, values: Values, classes: int | None = None) -> bool:
         """Whether it matters beside these values, with so many classes."""
@@ -58,10 +59,9 @@ class Setting:
 
     def describe(self) -> dict[str, Any]:
         """The control for the page."""
-        kind = "check" if isinstance(self.default, bool) else "choice" if self.choices else "slider"
         shown = {k: v for k, v in vars(self).items() if k not in ("argument", "convert")}
         lists = {"choices": list(self.choices.items()), "when": list(self.when.items())}
-        return {**shown, "kind": kind, **lists}
+        return {**shown, "kind": self.kind, **lists}
 
 
 def choice(name: str, title: str, choices: Mapping[str, str], **more: Any) -> Setting:

@@ -32,12 +32,8 @@ def _is_separable(state: State) -> bool:
     return proven is not None and proven.verdict == "separable"
 
 
-def _at_end(state: State) -> bool:
-    return not isinstance(state.run, str) and state.step == state.run.steps
-
-
 def _is_right(state: State) -> bool:
-    return not isinstance(state.run, str) and state.run.count_wrong(state.points) == 0
+    return not state.run.problem and state.run.count_wrong() == 0
 
 
 def _moved(state: State, name: str) -> int:
@@ -50,18 +46,14 @@ def _moved(state: State, name: str) -> int:
 
 
 def _corrections(state: State) -> int:
-    return 0 if isinstance(state.run, str) else int(state.run.fitted.fit_.corrections)
-
-
-def _diverged(state: State) -> bool:
-    return not isinstance(state.run, str) and "diverged" in state.run.stopped
+    return 0 if state.run.problem else int(state.run.model.fit_.corrections)
 
 
 TASKS = (
     Task(
         "Let the perceptron learn OR: press Run until it stops.",
         {"preset": "or", "learner": "perceptron"},
-        lambda s: _at_end(s) and _is_separable(s) and _moved(s, "or") == 0,
+        lambda s: s.step == s.run.steps and _is_separable(s) and _moved(s, "or") == 0,
     ),
     Task(
         "Make XOR separable with one drag.",
@@ -81,7 +73,7 @@ TASKS = (
     Task(
         "Find a rate at which Adaline diverges.",
         {"preset": "gaussians", "learner": "adaline"},
-        lambda s: s.learner == "adaline" and _diverged(s),
+        lambda s: s.learner == "adaline" and "diverged" in s.run.stopped,
     ),
     Task(
         "One far point misleads minimum squared error. Get every point right, and keep them all.",

@@ -39,12 +39,11 @@ function fromAddress() {
   }
 }
 
-/** A drawing with its bytes in place. */
-function filled(value, buffers) {
-  if (Array.isArray(value)) return buffers.length ? value.map((item) => filled(item, buffers)) : value;
-  if (value === null || typeof value !== "object") return value;
-  if ("$bytes" in value) return buffers[value.$bytes];
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, filled(item, buffers)]));
+/** A drawing with its bytes, which stand in objects and never in lists. */
+function filled(value) {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
+  if ("$bytes" in value) return new DataView(Uint8Array.from(atob(value.$bytes), (c) => c.charCodeAt(0)).buffer);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, filled(item)]));
 }
 
 /** What a tab sends with; counts answers that are due, so that `latest` never makes a queue. */
@@ -84,7 +83,7 @@ class App {
     this.panels = make("div", { class: "panels" });
     this.el.append(this.head(), this.problem, this.panels);
     for (const name of this.model.get("tabs") ?? ["board"]) this.add(name);
-    this.model.on("msg:custom", (message, buffers) => this.hear(message, buffers ?? []));
+    this.model.on("msg:custom", (message) => this.hear(message));
     this.model.on("connection", (there, reason) => this.connection(there, reason));
     const asked = this.inPage ? fromAddress() : {};
     if (asked.tab && this.tabs.has(asked.tab)) this.tabs.get(asked.tab).link = asked.link;
@@ -154,13 +153,13 @@ class App {
     tab.send(tab.link ? { event: "open", link: tab.link } : { event: "start" });
   }
 
-  hear(message, buffers) {
+  hear(message) {
     const tab = this.tabs.get(message.tab);
     if (!tab?.shown) return;
     this.problem.textContent = message.error ?? "";
     tab.panel.classList.remove("loading");
     if (message.drawing) {
-      const drawing = filled(message.drawing, buffers);
+      const drawing = filled(message.drawing);
       tab.shown.show(drawing);
       if ("link" in drawing) tab.link = drawing.link ?? undefined;
       if (message.tab === this.name) this.address();

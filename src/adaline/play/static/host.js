@@ -11,21 +11,17 @@ class Model {
   on(name, hear) { this.listeners.set(name, [...(this.listeners.get(name) ?? []), hear]); }
   fire(name, ...told) { for (const hear of this.listeners.get(name) ?? []) hear(...told); }
 
+  /** Send an event; bytes follow its JSON, which has no line break, after one. */
   send(message, _callbacks, buffers = []) {
     if (this.socket?.readyState !== WebSocket.OPEN) return;
-    if (!buffers.length) return this.socket.send(JSON.stringify(message));
-    this.socket.send(frame(message, new Uint8Array(buffers[0])));
+    const text = JSON.stringify(message);
+    this.socket.send(buffers.length ? new Blob([text, "\n", ...buffers]) : text);
   }
 
   connect() {
     this.socket = new WebSocket(`ws://${location.host}/socket`);
-    this.socket.binaryType = "arraybuffer";
     this.socket.onopen = () => this.begin();
-    this.socket.onmessage = ({ data }) => {
-      const { message, buffers } = typeof data === "string"
-        ? { message: JSON.parse(data), buffers: [] } : unframed(data);
-      this.fire("msg:custom", message, buffers);
-    };
+    this.socket.onmessage = ({ data }) => this.fire("msg:custom", JSON.parse(data));
     this.socket.onclose = ({ code, reason }) => {
       this.fire("connection", false, code === 1008 ? reason : "");
       setTimeout(() => this.connect(), 1000);
@@ -38,26 +34,6 @@ class Model {
     if (first) app.render({ model: this, el: document.getElementById("page") });
     else this.fire("connection", true, "");
   }
-}
-
-function frame(message, payload) {
-  const header = new TextEncoder().encode(JSON.stringify(message));
-  const whole = new Uint8Array(4 + header.length + payload.length);
-  new DataView(whole.buffer).setUint32(0, header.length, true);
-  whole.set(header, 4);
-  whole.set(payload, 4 + header.length);
-  return whole;
-}
-
-function unframed(data) {
-  const length = new DataView(data).getUint32(0, true);
-  const message = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
-  let from = 4 + length;
-  const buffers = message.sizes.map((size) => {
-    from += size;
-    return new DataView(data, from - size, size);
-  });
-  return { message, buffers };
 }
 
 new Model().connect();

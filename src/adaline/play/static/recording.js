@@ -1,11 +1,10 @@
 // The host of a board in a file of its own: answers come from a recording, not from Python.
-const { frames, buffers } = JSON.parse(document.getElementById("recording").textContent);
-const arrays = buffers.map((text) => new DataView(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer));
-const [opening, ...moments] = frames;
+const text = document.getElementById("recording").textContent, { areas } = JSON.parse(text);
+const [opening, ...moments] = JSON.parse(text, (key, value) => (key === "$bytes" ? areas[value] : value)).frames;
 
 /** The number of the step that an event asks for: given, or "first", "last", "next", "back", "pass". */
 function stepOf(to, at) {
-  const last = moments.length - 1, passOf = (k) => moments[k].drawing.present.pass;
+  const last = moments.length - 1, passOf = (k) => moments[k].present.pass;
   if (typeof to === "number") return Math.min(to, last);
   let next = at + 1;
   while (to === "pass" && next < last && passOf(next) === passOf(next + 1)) next += 1;
@@ -21,11 +20,11 @@ class Recording {
   send({ tab, event, to }) {
     if (event === "go") this.at = stepOf(to, this.at);
     const frame = event === "start" || event === "weights" ? opening : moments[this.at];
-    const { code, ...drawing } = frame.drawing;
-    const known = { start: drawing, go: drawing, code: { code }, weights: { space: opening.drawing.space } };
+    const { code, ...drawing } = frame;
+    const known = { start: drawing, go: drawing, code: { code }, weights: { space: opening.space } };
     const answer = Object.hasOwn(known, event) ? { tab, drawing: known[event] }
       : { tab, error: "This is a recording, whose points and settings stay. `adaline play` opens a board to change." };
-    queueMicrotask(() => this.hear(answer, frame.buffers.map((k) => arrays[k])));
+    queueMicrotask(() => this.hear(answer));
   }
 }
 
