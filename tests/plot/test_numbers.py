@@ -156,7 +156,7 @@ def test_a_feature_without_spread_has_no_distance(rng):
     model = adaline.GaussianClassifier().fit(X, y)
     display = plot.GaussianDisplay.from_estimator(model, X, y).plot()
     inside = np.mean(model.mahalanobis(X)[np.arange(40), y] <= 4.0)
-    assert display.claim.startswith(f"{100 * inside:.0f} % of 40 rows")
+    assert display.claim.startswith(f"{100 * inside:.0f}% of 40 rows")
 
 
 def test_intervals_are_those_of_the_summary_and_of_the_posterior(rng):

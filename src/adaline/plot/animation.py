@@ -9,7 +9,6 @@ import base64
 import html
 import io
 import json
-import operator
 from collections.abc import Sequence
 from numbers import Integral
 from pathlib import Path
@@ -19,11 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_scalar
 
-from adaline.plot import draw
 from adaline.plot.display import Display, new_figure, style, write_title
 from adaline.plot.draw import Ints
-
-PALETTE_SIZE = 64  # colours: enough for the edges of letters, at a third of the size of 256
 
 
 class Animation:
@@ -60,23 +56,21 @@ class Animation:
         self.interval = check_scalar(interval, "interval", Integral, min_val=20)
         self.claims, self._frames = tuple(frame.claim for frame in frames), frames
         # Several panels stand one below the other: phones are narrow.
-        self._panels, reserved = frames[0].panels, frames[0].reserved
-        width, height = frames[0].size if self._panels == 1 else (5.2, 3.0)
-        titles = [draw.wrap(claim, width, reserved) for claim in self.claims]
-        # The same number of lines in every title, so that the axes below do not move.
-        lines = max(title.count("\n") for title in titles) + (self._panels > 1)
-        self._titles = [title + "\n " * (lines - title.count("\n")) for title in titles]
+        self._panels = frames[0].panels
+        self._width, height = frames[0].size if self._panels == 1 else (5.2, 3.0)
         with style():
             from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-            self.figure_: Any = new_figure(width, self._panels * height)
+            self.figure_: Any = new_figure(self._width, self._panels * height)
             self.figure_.set_dpi(100)
             self._canvas: Any = FigureCanvasAgg(self.figure_)
+        # The axes of all frames are where those of the first are, below the longest title.
         self._places: list[Any] = []
-        self.show(0)
+        self._draw(0, max(self.claims, key=len))
         self.figure_.draw_without_rendering()
-        self.figure_.set_layout_engine("none")  # the layout of the first frame stays
+        self.figure_.set_layout_engine("none")
         self._places = [ax.get_position() for ax in self.figure_.axes]
+        self.show(0)
 
     @property
     def ax_(self) -> Any:
@@ -92,21 +86,19 @@ class Animation:
 
     def show(self, k: int) -> Self:
         """Draw frame k, counted from 0; -1 is the last."""
-        at = operator.index(k)
-        if not -len(self) <= at < len(self):
-            raise IndexError(f"frame {at} does not exist; there are {len(self)}, counted from 0.")
-        at %= len(self)
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"frame {k} does not exist; there are {len(self)}, counted from 0.")
+        self._draw(k, self.claims[k])
+        return self
+
+    def _draw(self, k: int, title: str) -> None:
         with style():
             self.figure_.clear()
             axes = self.figure_.subplots(self._panels, 1, squeeze=False)[:, 0]
-            self._frames[at]._draw(*axes)
+            self._frames[k]._draw(*axes)
             for ax, place in zip(self.figure_.axes, self._places, strict=False):
                 ax.set_position(place)
-            if self._panels > 1:
-                write_title(self.figure_, self._titles[at])
-            else:
-                axes[0].set_title(self._titles[at])
-        return self
+            write_title(axes, title, self._width)
 
     def pixels(self, k: int) -> NDArray[np.uint8]:
         """Frame k as colours, (height, width, 3)."""
@@ -131,7 +123,7 @@ class Animation:
 
     def to_html(self) -> str:
         """A still picture with buttons that play it, as HTML to embed in a page: no network."""
-        still, *differences = _compress([self.pixels(k) for k in range(len(self))])
+        still, *differences = _picture_addresses([self.pixels(k) for k in range(len(self))])
         width, height = self._canvas.get_width_height()
         texts = {"frames": json.dumps(differences), "claims": json.dumps(self.claims)}
         texts = {key: html.escape(text) for key, text in texts.items()}
@@ -176,25 +168,20 @@ def choose_frames(n_steps: int, frames: Any) -> Ints:
     return np.unique(steps.round().astype(np.int64))
 
 
-def _compress(frames: list[NDArray[np.uint8]]) -> list[str]:
-    """The last frame, and all frames where they differ from it: PNG as addresses, one palette.
+def _picture_addresses(frames: list[NDArray[np.uint8]]) -> list[str]:
+    """The last frame, and of all frames the pixels that differ from it, as addresses.
 
-    Full frames would need four times the bytes.
+    Full frames would need two to ten times the bytes.
     """
     from PIL import Image
 
-    sample = Image.fromarray(np.vstack([frames[0], frames[len(frames) // 2], frames[-1]]))
-    none, transparent = Image.Dither.NONE, np.uint8(PALETTE_SIZE)
-    palette = sample.quantize(PALETTE_SIZE, Image.Quantize.MAXCOVERAGE, dither=none)
-    places = [Image.fromarray(frame).quantize(palette=palette, dither=none) for frame in frames]
-    still, *others = (np.asarray(one) for one in (places[-1], *places))
-    addresses = []
-    for pixels in [still, *(np.where(one == still, transparent, one) for one in others)]:
-        image, out = Image.fromarray(pixels.astype(np.uint8)), io.BytesIO()
-        colours = (palette.getpalette() or [])[: 3 * PALETTE_SIZE]
-        image.putpalette(colours + [0] * (3 * (PALETTE_SIZE + 1) - len(colours)))
-        image.save(out, "PNG", optimize=True, transparency=PALETTE_SIZE)
-        addresses.append("data:image/png;base64," + base64.b64encode(out.getvalue()).decode())
+    still, addresses = frames[-1], []
+    different = [255 * (frame != still).any(axis=2, keepdims=True) for frame in frames]
+    opaque = [np.dstack(pair) for pair in zip(frames, different, strict=True)]
+    for pixels in [still, *opaque]:
+        out = io.BytesIO()
+        Image.fromarray(pixels.astype(np.uint8)).save(out, "WEBP", lossless=True)
+        addresses.append("data:image/webp;base64," + base64.b64encode(out.getvalue()).decode())
     return addresses
 
 

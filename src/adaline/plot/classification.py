@@ -39,7 +39,6 @@ class ConfusionMatrixDisplay(Display, metrics.ConfusionMatrixDisplay):
            [1, 2]])
     """
 
-    reserved = 11
 
     def __init__(self, confusion_matrix: Any, display_labels: Any, model: str = "The classifier"):
         super().__init__(confusion_matrix, display_labels=display_labels)
@@ -161,7 +160,7 @@ class CalibrationDisplay(BinaryDisplay, calibration.CalibrationDisplay):
     """Whether what has probability p happens p of the time: scikit-learn's display with a claim.
 
     `prob_pred` and `prob_true` are the mean probability of the rows of each bin and the share of
-    them that are positive, `low` and `high` Wilson's 95 % interval of that share, `brier` the mean
+    them that are positive, `low` and `high` Wilson's 95% interval of that share, `brier` the mean
     squared difference of probability and what happened. `verdict` says whether the probabilities
     are right on average and neither too bold nor too timid.
 
@@ -193,13 +192,13 @@ class CalibrationDisplay(BinaryDisplay, calibration.CalibrationDisplay):
         inside = int(np.sum((self.low <= self.prob_pred) & (self.prob_pred <= self.high)))
         return (
             f"{self.model}: in {inside} of {len(self.prob_pred)} bins the probability is "
-            f"within the 95 % interval of what happened (Brier score {number(self.brier, 3)}). "
+            f"within the 95% interval of what happened (Brier score {number(self.brier, 3)}). "
             f"{self.verdict.rstrip('.')}"
         )
 
     def _draw(self, ax: draw.Axes) -> None:
         look = {"color": draw.colour(0), "marker": "o", "markersize": 5, "linewidth": 1.0}
-        calibration.CalibrationDisplay.plot(self, ax=ax, name="95 % intervals", **look)
+        calibration.CalibrationDisplay.plot(self, ax=ax, name="95% intervals", **look)
         reach = np.maximum([self.prob_true - self.low, self.high - self.prob_true], 0.0)
         bars: dict[str, Any] = {"fmt": "none", "color": draw.colour(0), "capsize": 2}
         ax.errorbar(self.prob_pred, self.prob_true, reach, **bars)

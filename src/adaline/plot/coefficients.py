@@ -33,7 +33,7 @@ class CoefficientsDisplay(Display):
     >>> y = X @ [2.0, 0.0] + np.sin(np.arange(50.0))
     >>> picture = CoefficientsDisplay.from_estimator(LeastSquares().fit(X, y))
     >>> print(picture.claim)
-    LeastSquares: 1 of 2 coefficients differs from zero (95 % interval)
+    LeastSquares: 1 of 2 coefficients differs from zero (95% interval)
     """
 
     model: str
@@ -74,7 +74,7 @@ class CoefficientsDisplay(Display):
         else:
             sure = int(np.sum((self.low > 0) | (self.high < 0)))
             verb = "differs" if sure == 1 else "differ"
-            words = f"{sure} of {p} coefficients {verb} from zero (95 % interval)"
+            words = f"{sure} of {p} coefficients {verb} from zero (95% interval)"
         most = f"; the {MAX_BARS} largest" if p > MAX_BARS else ""
         return f"{self.model}: {words}{most}"
 
@@ -114,7 +114,7 @@ class EffectDisplay(Display):
     'From age -0.94 to 0.914, pay goes from -0.881 to 2.83'
     """
 
-    effect: Effect  #: The curve, with its 95 % interval where a theory has one.
+    effect: Effect  #: The curve, with its 95% interval where a theory has one.
     #: Values of the column, marked on the axis: where there are none, the curve extrapolates.
     seen: Array
     size = (4.6, 3.2)
@@ -156,7 +156,7 @@ class EffectDisplay(Display):
                 ax.lines[-1].set_label(draw.label(name))
             if e.low is not None and e.high is not None:
                 low, high = times * e.low[:, k], times * e.high[:, k]
-                words: dict[str, Any] = look | {"label": "95 % interval" if single else None}
+                words: dict[str, Any] = look | {"label": "95% interval" if single else None}
                 if two_values:
                     reach = np.maximum([y - low, high - y], 0.0)
                     ax.errorbar(e.x, y, yerr=reach, fmt="none", capsize=3, **words)

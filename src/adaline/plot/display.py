@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 import warnings
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Self
 from xml.etree import ElementTree
@@ -45,7 +47,6 @@ class Display:
     figure_: Any
     panels = 1  # axes side by side
     size: tuple[float, float] = (5.2, 3.6)  # inches of one panel
-    reserved = 4  # letters of the title for which labels and a colour bar leave no room
 
     @property
     def claim(self) -> str:
@@ -83,11 +84,8 @@ class Display:
                     "for each, or none."
                 )
             self._draw(*axes)
-            words = draw.wrap(self.claim, width * n, self.reserved if n == 1 else 0)
-            if title and n == 1:
-                axes[0].set_title(words)
-            elif title and ax is None:
-                write_title(axes[0].figure, words)
+            if title and (n == 1 or ax is None):
+                write_title(axes, self.claim, width * n)
         self.ax_ = axes[0] if n == 1 else np.array(axes, dtype=object)
         self.figure_ = axes[0].figure
         return self
@@ -117,9 +115,15 @@ def new_figure(width: float, height: float) -> Any:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def write_title(figure: Figure, words: str) -> None:
-    """The title of a figure of several panels."""
-    figure.suptitle(words, x=0.01, ha="left", fontsize=draw.STYLE["axes.titlesize"])
+def write_title(axes: Sequence[Any], words: str, inches: float) -> None:
+    """A title, in lines of so many inches, over one panel, or over the figure of several."""
+    # A letter of this size takes a ninth of an inch, with what labels of the axis need.
+    text = textwrap.fill(words, int(9 * inches)).replace("$", r"\$")
+    if len(axes) == 1:
+        axes[0].set_title(text)
+    else:
+        size = draw.STYLE["axes.titlesize"]
+        axes[0].figure.suptitle(text, x=0.01, ha="left", fontsize=size)
 
 
 def style() -> AbstractContextManager[None]:

@@ -5,7 +5,6 @@ Used as `draw.points(ax, x, y)` by all displays.
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import numpy as np
@@ -46,12 +45,6 @@ def label(text: object, length: int = 28) -> str:
     """A name for matplotlib: dollars are not formulas, and legends show a leading underscore."""
     clean = plain(text, length).replace("$", r"\$")
     return f"\N{ZERO WIDTH SPACE}{clean}" if clean.startswith("_") else clean
-
-
-def wrap(text: str, inches: float, reserved: int = 0) -> str:
-    """A title in lines of so many inches, less the letters reserved for a colour bar."""
-    text = text.replace(" %", "\N{NO-BREAK SPACE}%").replace("$", r"\$")
-    return textwrap.fill(text, int(10 * inches) - reserved)  # ten letters to an inch
 
 
 def colour(k: int) -> str:

@@ -48,7 +48,6 @@ class WeightPathDisplay(MovingDisplay):
     held: bool  #: Whether there is a bias beside them, held at its final value.
     wrong: Array | None  #: For a perceptron: how many rows are misclassified along the path.
     size = (5.6, 4.2)
-    reserved = 12
 
     @classmethod
     def from_estimator(
@@ -335,7 +334,7 @@ class CoverDisplay(Display):
             return "Half of all labellings are separable at two points per weight"
         n, d, share = self.here
         verdict = "says little" if share > 0.01 else "is no accident"
-        percent = f"{100 * share:.2g} %" if share > 1e-12 else "practically none"
+        percent = f"{100 * share:.2g}%" if share > 1e-12 else "practically none"
         return (
             f"Of all labellings of {n} points in {d} dimensions {percent} are separable: "
             f"being separable {verdict}"

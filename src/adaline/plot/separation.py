@@ -201,8 +201,8 @@ class GaussianDisplay(Display):
         inverse = np.linalg.pinv(self.covariances, rcond=1e-12, hermitian=True)[self.codes]
         inside = float(np.mean(np.einsum("ni,nij,nj->n", z, inverse, z) <= 4.0))
         return (
-            f"{100 * inside:.0f} % of {plural(len(self.rows), 'row')} lie within distance 2 of "
-            f"their class mean; {100 * (1.0 - np.exp(-2.0)):.0f} % would if Gaussian"
+            f"{100 * inside:.0f}% of {plural(len(self.rows), 'row')} lie within distance 2 of "
+            f"their class mean; {100 * (1.0 - np.exp(-2.0)):.0f}% would if Gaussian"
         )
 
     def _draw(self, ax: draw.Axes) -> None:

@@ -300,4 +300,4 @@ def _percent_off(w: NDArray[Any], truth: NDArray[Any]) -> str:
     """100 |w - h| / |h| in words."""
     if not truth.any():
         return "the true response is zero"
-    return f"{number(100 * 10 ** (misalignment(w, truth) / 20), 2)} % off the true response"
+    return f"{number(100 * 10 ** (misalignment(w, truth) / 20), 2)}% off the true response"
