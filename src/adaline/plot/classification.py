@@ -18,7 +18,7 @@ from adaline.evaluation.probabilities import calibration as judge_calibration
 from adaline.evaluation.quality import wilson
 from adaline.evaluation.trial import answers, ask
 from adaline.evaluation.words import name, number, percent, plain
-from adaline.plot import draw, inputs
+from adaline.plot import draw
 from adaline.plot.display import Display
 
 
@@ -39,7 +39,6 @@ class ConfusionMatrixDisplay(Display, metrics.ConfusionMatrixDisplay):
            [1, 2]])
     """
 
-
     def __init__(self, confusion_matrix: Any, display_labels: Any, model: str = "The classifier"):
         super().__init__(confusion_matrix, display_labels=display_labels)
         self.model, K = model, len(confusion_matrix)
@@ -47,21 +46,17 @@ class ConfusionMatrixDisplay(Display, metrics.ConfusionMatrixDisplay):
 
     @classmethod
     def from_estimator(cls, model: BaseEstimator, X: Any, y: Any) -> Self:
-        """Predict these rows, and count."""
-        R, _ = inputs.check_classifier(model, X, y)
-        predicted = ask(model, "predict", R)
-        return cls.from_predictions(y, predicted, classes=model.classes_, name=type(model).__name__)
-
-    @classmethod
-    def from_predictions(
-        cls, y: Any, predicted: Any, *, classes: Any = None, name: str = "The classifier"
-    ) -> Self:
-        """Count labels and predictions that are known already; what is no class is "reject"."""
-        known = np.unique(np.concatenate([y, predicted])) if classes is None else classes
-        codes, decided = inputs.encode(y, known), inputs.places(predicted, known)
-        labels = [*map(str, known), *["reject"] * bool((decided == len(known)).any())]
+        """Predict these rows, and count; what is no class is "reject"."""
+        R, codes = draw.check_classifier(model, X, y)
+        decided = draw.places(ask(model, "predict", R), model.classes_)
+        labels = [
+            *map(str, model.classes_),
+            *["reject"] * bool(decided.max() == len(model.classes_)),
+        ]
         C = metrics.confusion_matrix(codes, decided, labels=range(len(labels)))
-        return cls(C, labels, name)
+        return cls(C, labels, type(model).__name__)
+
+    from_predictions = None  # which labels are classes is known to the model
 
     @property
     def claim(self) -> str:
@@ -91,7 +86,7 @@ class BinaryDisplay(Display):
     """A display of two classes, of scores or probabilities of the second one."""
 
     model = "The model"
-    of_scores = False
+    _method = "predict_proba"
 
     @classmethod
     def from_estimator(cls, model: BaseEstimator, X: Any, y: Any, **options: Any) -> Self:
@@ -99,12 +94,11 @@ class BinaryDisplay(Display):
 
         `options` are those of `from_predictions`.
         """
-        method = "predict" if cls.of_scores else "predict_proba"
-        R, codes = inputs.check_classifier(model, X, y, method, binary=True)
+        R, codes = draw.check_classifier(model, X, y, cls._method, binary=True)
         scored: Any = answers(model, R)
-        values = scored.scores if cls.of_scores else np.exp(scored.log_p[:, 1])
-        options["positive"] = model.classes_.tolist()[1]
-        picture = cls.from_predictions(model.classes_[codes], values, **options)
+        values = np.exp(scored.log_p[:, 1]) if cls._method == "predict_proba" else scored.scores
+        positive = model.classes_.tolist()[1]
+        picture = cls.from_predictions(model.classes_[codes], values, positive=positive, **options)
         picture.model = type(model).__name__
         return picture
 
@@ -128,7 +122,7 @@ class RocCurveDisplay(BinaryDisplay, metrics.RocCurveDisplay):
 
     size = (4.4, 3.8)
     from_cv_results = None  # the claim is about one curve
-    model, of_scores = "The score", True
+    _method = "predict"
 
     @classmethod
     def from_predictions(cls, y: Any, scores: Any, *, positive: Any = None) -> Self:
@@ -151,7 +145,7 @@ class RocCurveDisplay(BinaryDisplay, metrics.RocCurveDisplay):
     def _draw(self, ax: draw.Axes) -> None:
         look = {"color": draw.colour(0), "label": f"area {self.roc_auc:.3f}"}
         metrics.RocCurveDisplay.plot(self, ax=ax, curve_kwargs=look)
-        draw.diagonal(ax, (0, 1), "guessing")
+        draw.reference(ax, None, "guessing")
         label = f"true positive rate ({plain(self.pos_label, 16)})"
         draw.describe(ax, "false positive rate", label, aspect="auto")
 
@@ -172,8 +166,6 @@ class CalibrationDisplay(BinaryDisplay, calibration.CalibrationDisplay):
     """
 
     size = (4.4, 3.8)
-
-    model = "The probability"
 
     @classmethod
     def from_predictions(cls, y: Any, p: Any, *, positive: Any = 1, n_bins: int = 10) -> Self:
@@ -232,7 +224,7 @@ class ThresholdDisplay(BinaryDisplay):
     @classmethod
     def from_predictions(cls, y: Any, p: Any, *, positive: Any = 1, ratio: float = 1.0) -> Self:
         """Known probabilities of the label `positive`."""
-        v = inputs.check_vector(p, "probabilities")
+        v = draw.check_signal(p, "probabilities")
         check_consistent_length(v, y)
         if v.min() < 0 or v.max() > 1:
             raise ValueError(

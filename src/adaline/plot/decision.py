@@ -13,11 +13,10 @@ from sklearn.base import BaseEstimator
 import adaline
 from adaline.evaluation.trial import ask, column_names
 from adaline.evaluation.words import number, plural
-from adaline.plot import draw, inputs
+from adaline.plot import draw
 from adaline.plot.animation import Animation, choose_frames
 from adaline.plot.display import Display
-from adaline.plot.draw import Array, Ints
-from adaline.plot.inputs import Names
+from adaline.plot.draw import Array, Ints, Names
 
 GRID = 160  # points along each axis, as many as are seen apart
 Scores = Callable[[Array], Any]  # of the second of two classes, for rows of the plane
@@ -71,9 +70,9 @@ class DecisionDisplay(Display):
         the lead of its score over the next class. There every row lies on the side of its
         prediction.
         """
-        R, codes = inputs.check_classifier(model, X, y)
+        R, codes = draw.check_classifier(model, X, y)
         classes = model.classes_.tolist()
-        predicted = inputs.places(ask(model, "predict", R), classes)
+        predicted = draw.places(ask(model, "predict", R), classes)
         right, rejected = predicted == codes, predicted == len(classes)
         wrong = np.flatnonzero(~right & ~rejected)
         has_score = len(classes) == 2 and hasattr(model, "decision_function")
@@ -83,13 +82,13 @@ class DecisionDisplay(Display):
             shown |= _closest_rows(model, ask(model, "decision_function", R), codes)
         if R.shape[1] != 2:
             return cls(**shown, **_strips(model, R, predicted, len(classes)))
-        a, b = (np.linspace(*inputs.limits(column), GRID) for column in R.T)
-        G, shape = inputs.grid_points(a, b), (len(b), len(a))
+        a, b = (np.linspace(*draw.limits(column), GRID) for column in R.T)
+        G, shape = draw.grid_points(a, b), (len(b), len(a))
         if has_score:
             shown["values"] = np.reshape(ask(model, "decision_function", G), shape).astype(float)
         if hasattr(model, "support_vectors_"):
-            shown["supports"] = inputs.check_rows(model.support_vectors_)
-        decided = inputs.places(ask(model, "predict", G), classes).reshape(shape)
+            shown["supports"] = draw.check_rows(model.support_vectors_)
+        decided = draw.places(ask(model, "predict", G), classes).reshape(shape)
         first, second = column_names(model, X, names)
         return cls(x=a, y=b, decided=decided, rows=R, names=(first, second), **shown)
 
@@ -126,31 +125,26 @@ class DecisionDisplay(Display):
                     "captions; expected the result of adaline.trace, or fitted models."
                 )
             for model in steps:
-                inputs.check_model(model, "decision_function")
-                inputs.encode(model.classes_, self.classes)
+                draw.check_model(model, "decision_function")
+                draw.encode(model.classes_, self.classes)
             scores = [partial(ask, model, "decision_function") for model in steps]
             learned = np.full(len(steps), -1)
-        signs, shape = np.where(self.codes == 1, 1.0, -1.0), (len(self.y), len(self.x))
-        G = inputs.grid_points(self.x, self.y)
-        plain = {"rejected": 0, "closest": None, "margin": None, "distance": None, "supports": None}
-        pictures = []
+        signs, pictures = np.where(self.codes == 1, 1.0, -1.0), []
+        G = draw.grid_points(self.x, self.y)
+        plain: dict[str, Any] = dict.fromkeys(("closest", "margin", "distance", "supports"))
         for score, caption, row in zip(scores, words, learned.tolist(), strict=True):
-            v = np.reshape(score(G), shape)
+            v = np.reshape(score(G), self.decided.shape)
             # A row on the line is on neither side, and without a line there is no decision.
-            wrong = np.flatnonzero(signs * score(self.rows) <= 0.0)
             moved: dict[str, Any] = {"decided": np.where(v == 0, 2, v > 0), "values": v}
-            moved |= plain | {"model": caption, "wrong": wrong, "learned": row}
+            moved["wrong"] = np.flatnonzero(signs * score(self.rows) <= 0.0)
+            moved |= plain | {"rejected": 0, "model": caption, "learned": row}
             pictures.append(replace(self, **moved))
         return Animation(pictures, interval)
 
     def _draw(self, ax: draw.Axes) -> None:
-        tints = [draw.tint(k, 0.18) for k in range(len(self.classes))] + [(0.6, 0.6, 0.6, 0.25)]
-        draw.image(ax, self.x, self.y, np.array(tints)[self.decided])
+        draw.image(ax, self.x, self.y, draw.tints(len(self.classes))[self.decided])
         if self.values is not None:
-            draw.contours(ax, self.x, self.y, self.values, [0.0], linewidths=1.4)
-            if self.margin is not None:
-                both, dashed = [-self.margin, self.margin], {"linestyles": "--"}
-                draw.contours(ax, self.x, self.y, self.values, both, linewidths=0.9, **dashed)
+            draw.boundary(ax, self.x, self.y, self.values, self.margin)
         draw.classes(ax, self.rows, self.codes, self.classes)
         if self.strips:
             names = [*self.classes, "reject"][: int(self.decided.max()) + 1]
@@ -184,31 +178,17 @@ def _lines_of_trace(
     trace: adaline.Trace, n: int, frames: int
 ) -> tuple[list[Scores], list[str], Ints]:
     """w'x + b, a name and the row learned from, of each step to be shown."""
-    K, p = trace.W_after.shape[1:]
-    if K > 1 or p != 2:
-        raise ValueError(
-            f"trace has {plural(K, 'neuron')} of {p} weights; a line in the plane has two."
-        )
+    theta, words, learned = draw.weights_along(trace)
+    if theta.shape[1] != 3:
+        raise ValueError(f"there are {theta.shape[1] - 1} weights; a line in the plane has two.")
     # Ho and Kashyap's margins are of all rows; else a row that no step met is not missed.
     known = trace.extra["b"].shape[1] if "b" in trace.extra else int(trace.samples.max()) + 1
     if known > n:
         raise ValueError(
             f"trace learned from {known} rows and the picture shows {n}; make both from the same X."
         )
-    w, b, learned = trace.W_after[:, 0], trace.b_after[:, 0], np.full(len(trace) + 1, -1)
-    if trace.unit in ("iteration", "step"):
-        words = [f"{trace.unit.capitalize()} {k} of {trace.passes[-1]}" for k in trace.passes]
-    else:
-        # The start, and each correction, or each pass in batch mode.
-        batch = trace.unit == "pass"
-        at = np.flatnonzero(np.diff(trace.passes, append=np.inf) if batch else trace.updated)
-        w, b = np.vstack([trace.W_before[:1, 0], w[at]]), np.append(trace.b_before[0, 0], b[at])
-        kind, m = "Pass" if batch else "Correction", len(at)
-        words = ["Before learning", *(f"{kind} {k} of {m}" for k in range(1, m + 1))]
-        if not batch:
-            learned[1 : m + 1] = trace.samples[at]
     kept = choose_frames(len(words), frames)
-    lines: list[Scores] = [lambda at, k=k: at @ w[k] + b[k] for k in kept]  # type: ignore[misc]
+    lines: list[Scores] = [lambda at, k=k: at @ theta[k, :2] + theta[k, 2] for k in kept]  # type: ignore[misc]
     return lines, [words[k] for k in kept], learned[kept]
 
 
@@ -234,7 +214,7 @@ def _strips(model: BaseEstimator, R: Array, predicted: Ints, K: int) -> dict[str
     lead = np.where(known, scores[n, own] - others.max(axis=1), 0.0)
     width = max(GRID, 8 * K) // K  # grid points per strip
     x = (np.arange(K * width) + 0.5) / width - 0.5
-    y = np.linspace(*inputs.limits(np.append(lead, 0.0)), GRID)
+    y = np.linspace(*draw.limits(np.append(lead, 0.0)), GRID)
     decided = np.tile(np.rint(x).astype(np.int64), (len(y), 1))
     # Multiples of the golden ratio modulo 1 fill a strip evenly.
     rows = np.column_stack([predicted + 0.8 * ((n * 0.6180339887498949) % 1.0 - 0.5), lead])

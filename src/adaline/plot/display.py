@@ -90,10 +90,10 @@ class Display:
         self.figure_ = axes[0].figure
         return self
 
-    def svg(self, key: str = "picture", *, title: bool = True) -> str:
+    def svg(self, key: str = "picture") -> str:
         """The picture as SVG: text stays text, and pictures with different keys share no ids."""
-        if not title or not hasattr(self, "figure_"):
-            self.plot(title=title)
+        if not hasattr(self, "figure_"):
+            self.plot()
         return svg_of(self.figure_, key, self.claim)
 
     def svgs(self, key: str = "picture") -> list[str]:
@@ -160,31 +160,22 @@ def svg_of(figure: Figure, key: str, words: str) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _simplify(element: ElementTree.Element, used: set[str]) -> None:
+def _simplify(root: ElementTree.Element, used: set[str]) -> None:
     """Drop what a reader never sees, a third of the bytes: metadata, unused ids, digits."""
-    element.tag = element.tag.rpartition("}")[2]
-    is_text = element.tag in ("text", "tspan")
-    if not is_text:
-        element.text = None  # line breaks between elements
-    old, element.attrib = element.attrib, {}
-    for qualified, value in old.items():
-        name = qualified.rpartition("}")[2]
-        if name == "id" and value not in used:
-            continue
-        if name in ("d", "x", "y"):
-            value = re.sub(r"-?\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}", value).strip()
-        elif name in ("style", "fill", "stroke"):
-            value = re.sub(r"\s*font-family:[^;]*;?", "", value).replace(draw.INK, "currentColor")
-            value = value.replace(draw.PAPER, f"var(--paper, {draw.PAPER})")
-        element.attrib[name] = value
-    for child in list(element):
-        _simplify(child, used)
-        child.tail = child.tail if is_text else None
-        if child.tag in ("metadata", "style"):
+    for element in root.iter():
+        for child in [c for c in element if c.tag.endswith(("}metadata", "}style"))]:
             element.remove(child)
-    # Markers of one look state it once, in their group: most of the bytes of a cloud of points.
-    looks = {child.get("style") if child.tag == "use" else None for child in element}
-    if element.tag == "g" and len(element) > 1 and len(looks) == 1 and None not in looks:
-        element.set("style", str(looks.pop()))
-        for child in element:
-            del child.attrib["style"]
+        element.tag = element.tag.rpartition("}")[2]
+        if element.tag not in ("text", "tspan"):
+            element.text = None  # line breaks between elements
+        old, element.attrib, element.tail = element.attrib, {}, None
+        for qualified, value in old.items():
+            name = qualified.rpartition("}")[2]
+            if name in ("d", "x", "y"):
+                value = re.sub(r"-?\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}", value)
+            elif name in ("style", "fill", "stroke"):
+                value = re.sub(r"\s*font-family:[^;]*;?", "", value)
+                value = value.replace(draw.INK, "currentColor")
+                value = value.replace(draw.PAPER, f"var(--paper, {draw.PAPER})")
+            if name != "id" or value in used:
+                element.attrib[name] = value

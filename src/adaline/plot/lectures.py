@@ -13,7 +13,7 @@ from sklearn.utils import check_scalar
 import adaline
 from adaline.evaluation.trial import column_names
 from adaline.evaluation.words import number, plural
-from adaline.plot import draw, inputs
+from adaline.plot import draw
 from adaline.plot.animation import MovingDisplay
 from adaline.plot.display import Display
 from adaline.plot.draw import Array
@@ -65,13 +65,17 @@ class WeightPathDisplay(MovingDisplay):
                 f"{kind} has no error surface; expected a learner that reduces an error step by "
                 "step, such as WidrowHoff, Perceptron or LogisticRegression with a numeric alpha."
             )
-        R = inputs.check_rows(X)
+        R = draw.check_rows(X)
         p, bias = R.shape[1], bool(estimator.fit_intercept)
         if p > 2 or p + bias < 2:
             raise ValueError(f"there are {p} weights{' and a bias' * bias}; a path is of two.")
         steps = adaline.trace(estimator, X, y, **start)
-        theta, targets = _weights_and_targets(steps, np.asarray(y), len(R))
-        names = [*column_names(None, X, None, p), "b"]
+        theta, _, _ = draw.weights_along(steps)
+        if steps.unit == "step":  # of Newton's method: all samples at once
+            targets = (np.asarray(y) == np.unique(y)[-1]).astype(np.float64)
+        else:
+            targets = np.zeros(len(R))
+            targets[steps.samples] = steps.t[:, 0]
 
         def loss(two: Array) -> Array:
             full = np.tile(theta[-1], (len(two), 1))
@@ -81,14 +85,15 @@ class WeightPathDisplay(MovingDisplay):
             return np.asarray(mean + 0.5 * alpha / len(R) * np.sum(full[:, :-1] ** 2, axis=1))
 
         path, wrong = theta[:, :2], None
-        a, b = (np.linspace(*inputs.limits(path[:, i], 0.35), int(grid)) for i in (0, 1))
-        surface = np.stack([loss(np.column_stack([a, np.full(len(a), value)])) for value in b])
+        a, b = (np.linspace(*draw.limits(path[:, i], 0.35), int(grid)) for i in (0, 1))
+        surface = loss(draw.grid_points(a, b)).reshape(len(b), len(a))
         # The perceptron criterion is zero for zero weights, though no row is right.
         if error == "perceptron criterion":
             V = R @ theta[:, :-1].T + theta[:, -1]
             wrong = np.sum(targets[:, None] * V <= 0, axis=0)
-        shown, held = (names[0], names[1]), p == 2 and bias
-        return cls(kind, error, path, loss(path), a, b, surface, shown, held, wrong)
+        first, second, *_ = [*column_names(None, X, None, p), "b"]
+        held = p == 2 and bias
+        return cls(kind, error, path, loss(path), a, b, surface, (first, second), held, wrong)
 
     @property
     def claim(self) -> str:
@@ -126,21 +131,6 @@ class WeightPathDisplay(MovingDisplay):
         draw.describe(ax, *labels, xlim=self.x[[0, -1]], ylim=self.y[[0, -1]])
 
 
-def _weights_and_targets(steps: adaline.Trace, y: Any, n: int) -> tuple[Array, Array]:
-    """Weights and bias along the way (m, p + 1), and a target for each row of X."""
-    K = max(steps.W_after.shape[1], steps.t.shape[1])
-    if K > 1:
-        raise ValueError(f"there are {K} neurons; a path is of one: one target, or two classes.")
-    after = np.column_stack([steps.W_after[:, 0], steps.b_after[:, 0]])
-    if steps.unit == "step":  # of Newton's method: all samples at once
-        return after, (y == np.unique(y)[-1]).astype(np.float64)
-    if steps.unit == "pass":
-        after = after[np.flatnonzero(np.diff(steps.passes, append=np.inf))]
-    targets = np.zeros(n)
-    targets[steps.samples] = steps.t[:, 0]
-    return np.vstack([np.append(steps.W_before[0, 0], steps.b_before[0, 0]), after]), targets
-
-
 @dataclass(eq=False, repr=False)
 class MarginsDisplay(MovingDisplay):
     """Margins b, values Ya and errors e = Ya - b of each sample, as Ho-Kashyap's procedure goes.
@@ -174,16 +164,16 @@ class MarginsDisplay(MovingDisplay):
                 f"two classes and at most {draw.FEW_MARKS} samples."
             )
         values = b + trace.extra["e"]
-        return cls(b, values, trace.passes, inputs.limits(np.append([values, b], 0.0), 0.06))
+        return cls(b, values, trace.passes, draw.limits(np.append([values, b], 0.0), 0.06))
 
     @property
     def claim(self) -> str:
         Ya = self.values[-1]
         right, n = int((Ya > 0).sum()), plural(len(Ya), "sample")
-        words = f"Iteration {self.iterations[-1]}: Ya is positive for"
-        if right < len(Ya):
-            return f"{words} {right} of {n}"
-        return f"{words} all {n}, the least {number(Ya.min(), 3)}"
+        which = (
+            f"{right} of {n}" if right < len(Ya) else f"all {n}, the least {number(Ya.min(), 3)}"
+        )
+        return f"Iteration {self.iterations[-1]}: Ya is positive for {which}"
 
     def _moments(self) -> int:
         return len(self.values)
@@ -224,17 +214,15 @@ class EigenvalueDisplay(Display):
     @classmethod
     def from_data(cls, X: Any, *, fit_intercept: bool = True) -> Self:
         """R of rows; with a bias, an input that is always 1 counts."""
-        R = inputs.check_rows(X)
+        R = draw.check_rows(X)
         Z = np.column_stack([R, np.ones(len(R))]) if fit_intercept else R
-        largest = np.abs(Z).max(axis=0)
-        Y = Z / np.where(largest > 0, largest, 1.0)  # squares of huge units overflow
-        rms = np.sqrt(np.mean(Y**2, axis=0))
-        return cls(_eigenvalues(Z), _eigenvalues(Y / np.where(rms > 0, rms, 1.0)))
+        eigenvalues, size = _eigenvalues(Z), np.sqrt(np.mean(Z**2, axis=0))
+        return cls(eigenvalues, _eigenvalues(Z / np.where(size > 0, size, 1.0)))
 
     @classmethod
     def from_signal(cls, x: Any, taps: int) -> Self:
         """R of a delay line of `taps` samples of a signal."""
-        u = inputs.check_vector(x, "x")
+        u = draw.check_signal(x, "x")
         taps = check_scalar(taps, "taps", Integral, min_val=1, max_val=len(u))
         return cls(_eigenvalues(np.lib.stride_tricks.sliding_window_view(u, taps)))
 
@@ -251,24 +239,22 @@ class EigenvalueDisplay(Display):
 
     @property
     def claim(self) -> str:
+        words = f"Eigenvalue spread {number(self.spread, 3)}: the slowest weights learn that many "
+        words += "times slower"
         if np.isinf(self.spread):
             words = "Eigenvalue spread infinite"
-        else:
-            words = f"Eigenvalue spread {number(self.spread, 3)}: the slowest weights learn that "
-            words += "many times slower"
         if self.scaled is not None and _spread(self.scaled) < self.spread / 2:
             words += f"; scaling columns would leave {number(_spread(self.scaled), 3)}"
         return words
 
     def _draw(self, ax: draw.Axes) -> None:
-        positive = self.eigenvalues[self.eigenvalues > 0]
-        floor = float(positive.min(initial=3.0)) / 3  # zeros on a logarithmic axis
+        floor = float(self.eigenvalues[self.eigenvalues > 0].min(initial=3.0)) / 3
         curves = {"as they are": self.eigenvalues, "columns scaled": self.scaled}
         for k, (words, values) in enumerate(curves.items()):
             if values is not None:
                 style = draw.line(k) + draw.marker(k) * (len(values) <= draw.FEW_MARKS)
-                at, shown = np.arange(1, len(values) + 1), np.maximum(values, floor)
-                draw.curve(ax, at, shown, k, style, label=words, markersize=5)
+                shown = np.maximum(values, floor)  # zeros on a logarithmic axis
+                draw.curve(ax, range(1, len(values) + 1), shown, k, style, label=words)
         title = f"eigenvalue of R; 2/tr[R] = {number(self.bound, 3)}"
         draw.describe(ax, "number, the largest first", title, yscale="log")
 
@@ -315,16 +301,13 @@ class CoverDisplay(Display):
         cls, d: int | Sequence[int], *, n: int | None = None, bias: bool = True
     ) -> Self:
         """Curves of one or several numbers of inputs; `n` points mark a place on the first."""
-        dimensions = [int(one) for one in np.atleast_1d(d)]
-        if not dimensions:
-            raise ValueError("d is empty; give one or several numbers of inputs.")
-        curves = {}
-        for one in dimensions:
+        curves, here = {}, None
+        for one in map(int, np.atleast_1d(d)):
             D = adaline.cover(1, one, bias).parameters
             N = np.unique(np.linspace(1, max(4 * D, 4), 161).round().astype(np.int64))
             curves[one] = N, np.array([adaline.cover(int(k), one, bias).fraction for k in N])
-        first, here = dimensions[0], None
         if n is not None:
+            first = next(iter(curves))
             here = (int(n), first, adaline.cover(int(n), first, bias).fraction)
         return cls(curves, bool(bias), here)
 

@@ -13,10 +13,9 @@ import adaline
 from adaline import GaussianClassifier
 from adaline.evaluation.trial import ask, column_names
 from adaline.evaluation.words import number, plural
-from adaline.plot import draw, inputs
+from adaline.plot import draw
 from adaline.plot.display import Display
-from adaline.plot.draw import Array, Ints
-from adaline.plot.inputs import Names
+from adaline.plot.draw import Array, Ints, Names
 
 
 @dataclass(eq=False, repr=False)
@@ -35,8 +34,7 @@ class SeparabilityDisplay(Display):
     ('overlapping', array([0, 1, 2, 3]), array([0.25, 0.25, 0.25, 0.25]))
     """
 
-    verdict: str  #: What is proven, and the proof in words.
-    sentence: str
+    verdict: str  #: What is proven.
     rows: Array
     codes: Ints
     hulls: list[Array]  #: Corners of each class's hull, counter-clockwise.
@@ -50,27 +48,21 @@ class SeparabilityDisplay(Display):
     multipliers: Array
     labels: tuple[Any, ...]
     names: tuple[str, str]
-    fit_intercept: bool  #: Whether the line may miss the origin.
     size = (5.2, 4.0)
 
     @classmethod
-    def from_data(
-        cls, X: Any, y: Any, *, found: adaline.Separability | None = None, names: Names = None
-    ) -> Self:
-        """Decide within ten seconds, and show why, for rows of two columns.
-
-        `found` is the result of `separability(X, y)`, if it is known already.
-        """
-        R = inputs.check_rows(X)
+    def from_data(cls, X: Any, y: Any, *, names: Names = None) -> Self:
+        """Decide within ten seconds, and show why, for rows of two columns."""
+        R = draw.check_rows(X)
         if R.shape[1] != 2:
             raise ValueError(
                 f"X has {R.shape[1]} columns; hulls are shown in the plane, for two. Two of many "
                 "columns may overlap where all together separate."
             )
-        inputs.check_consistent_length(R, y)
-        result = adaline.separability(R, y, time_limit=10.0) if found is None else found
-        labels, bias = tuple(result.labels), bool(result.fit_intercept)
-        codes = inputs.encode(y, labels)
+        draw.check_consistent_length(R, y)
+        result = adaline.separability(R, y, time_limit=10.0)
+        labels = tuple(result.labels)
+        codes = draw.encode(y, labels)
         hulls = [convex_hull(R[codes == k]) for k in range(len(labels))]
         proof = np.array([i for i, _ in result.rows], dtype=np.int64)
         multipliers = np.array([float(m) for m in result.multipliers])
@@ -80,14 +72,14 @@ class SeparabilityDisplay(Display):
             line = np.asarray(result.coef, dtype=np.float64), float(result.intercept)
             # ValueError: closer than rounding can tell, though proven separable.
             with suppress(ValueError):
-                best = adaline.max_margin(R, codes, fit_intercept=bias)
+                best = adaline.max_margin(R, codes)
                 line, margin = (best.w, best.b), best.margin
                 proof, multipliers = best.support, best.weights
-                nearest = np.stack([best.negative, best.positive]) if bias else None
+                nearest = np.stack([best.negative, best.positive])
         multipliers = multipliers / (multipliers.sum() or 1.0)
         a, b = column_names(None, X, names, 2)
-        shown = result.verdict, result.explain(), R, codes, hulls, nearest, line, margin
-        return cls(*shown, proof, multipliers, labels, (a, b), bias)
+        shown = result.verdict, R, codes, hulls, nearest, line, margin
+        return cls(*shown, proof, multipliers, labels, (a, b))
 
     @property
     def claim(self) -> str:
@@ -97,15 +89,11 @@ class SeparabilityDisplay(Display):
             "overlapping": "Overlapping: the hulls meet",
             "undecided": "Undecided whether the classes are separable",
         }[self.verdict]
-        # Hulls decide only for two classes, and only with a bias.
-        if len(self.labels) > 2 or not self.fit_intercept:
-            words = words.split(":")[0] + " by a linear machine" * (len(self.labels) > 2)
-            words += "" if self.fit_intercept else " through the origin"
-        if self.verdict == "separable":
-            return words + (
-                "" if self.margin is None else f"; the margin is {number(self.margin, 3)}"
-            )
-        return words + (f", which {len(self.proof)} rows prove" if len(self.proof) else "")
+        if len(self.labels) > 2:  # hulls decide for two
+            words = f"{words.split(':')[0]} by a linear machine"
+        if self.margin is not None and self.verdict == "separable":
+            return f"{words}; the margin is {number(self.margin, 3)}"
+        return words + f", which {len(self.proof)} rows prove" * bool(len(self.proof))
 
     def _draw(self, ax: draw.Axes) -> None:
         for k, corners in enumerate(self.hulls):
@@ -117,15 +105,12 @@ class SeparabilityDisplay(Display):
             look: dict[str, Any] = {"facecolors": "none", "edgecolors": draw.INK, "zorder": 4}
             look["s"] = 50.0 + 150.0 * self.multipliers / self.multipliers.max()
             ax.scatter(*self.rows[self.proof].T, label="rows of the proof", **look)
-        limits = [inputs.limits(self.rows[:, j], 0.12) for j in (0, 1)]
+        limits = [draw.limits(self.rows[:, j], 0.12) for j in (0, 1)]
         if self.line is not None:
             w, b = self.line
             x, y = (np.linspace(*limit, 60) for limit in limits)
             v = w[0] * x[None, :] + w[1] * y[:, None] + b
-            draw.contours(ax, x, y, v, [0.0])
-            if self.margin:
-                dashed: dict[str, Any] = {"linewidths": 0.7, "linestyles": "--"}
-                draw.contours(ax, x, y, v, [-self.margin, self.margin], **dashed)
+            draw.boundary(ax, x, y, v, self.margin)
         if self.nearest is not None:
             ax.plot(*self.nearest.T, "k.-", linewidth=1.4, label="nearest points", zorder=5)
         draw.describe(ax, *self.names, xlim=limits[0], ylim=limits[1])
@@ -167,7 +152,7 @@ class GaussianDisplay(Display):
     y: Array
     posterior: Array  #: Of each class on the grid, (K, g, g).
     means: Array
-    covariances: Array
+    inside: float  #: The share of the rows within distance 2 of the mean of their class.
     #: For each class, points (2, 2, 90) at the distances 1 and 2 from its mean.
     ellipses: list[Array]
     rows: Array
@@ -181,54 +166,47 @@ class GaussianDisplay(Display):
         cls, model: GaussianClassifier, X: Any, y: Any, *, names: Names = None
     ) -> Self:
         """Evaluate a `GaussianClassifier` of two features on a grid."""
-        R, codes = inputs.check_classifier(model, X, y, "mahalanobis")
+        R, codes = draw.check_classifier(model, X, y, "mahalanobis")
         if R.shape[1] != 2:
             raise ValueError(f"there are {R.shape[1]} columns; this picture is of two features.")
-        means, covariances = np.asarray(model.means_), _covariances(model)
-        ellipses = [_ellipses(m, C) for m, C in zip(means, covariances, strict=True)]
+        C = np.asarray(model.covariance_, dtype=np.float64)
+        if model.covariance == "diagonal":
+            C = np.stack([np.diag(row) for row in C])
+        means = np.asarray(model.means_)
+        covariances = np.broadcast_to(C, (len(means), 2, 2))
+        ellipses = [_ellipses(m, S) for m, S in zip(means, covariances, strict=True)]
+        inside = float(np.mean(model.mahalanobis(R)[np.arange(len(R)), codes] <= 4.0))
         curves = [e.transpose(0, 2, 1).reshape(-1, 2) for e in ellipses]
-        a, b = (np.linspace(*inputs.limits(v, 0.03), 140) for v in np.concatenate([R, *curves]).T)
-        P = ask(model, "predict_proba", inputs.grid_points(a, b))
+        a, b = (np.linspace(*draw.limits(v, 0.03), 140) for v in np.concatenate([R, *curves]).T)
+        P = ask(model, "predict_proba", draw.grid_points(a, b))
         posterior = np.asarray(P, dtype=np.float64).T.reshape(-1, len(b), len(a))
         first, second = column_names(model, X, names)
-        gaussians, classes = (means, covariances, ellipses), model.classes_.tolist()
-        return cls(a, b, posterior, *gaussians, R, codes, classes, (first, second))
+        shown = means, inside, ellipses, R, codes, model.classes_.tolist(), (first, second)
+        return cls(a, b, posterior, *shown)
 
     @property
     def claim(self) -> str:
-        z = self.rows - self.means[self.codes]
-        # A feature without variance has no distances: every row is at its mean.
-        inverse = np.linalg.pinv(self.covariances, rcond=1e-12, hermitian=True)[self.codes]
-        inside = float(np.mean(np.einsum("ni,nij,nj->n", z, inverse, z) <= 4.0))
         return (
-            f"{100 * inside:.0f}% of {plural(len(self.rows), 'row')} lie within distance 2 of "
+            f"{100 * self.inside:.0f}% of {plural(len(self.rows), 'row')} lie within distance 2 of "
             f"their class mean; {100 * (1.0 - np.exp(-2.0)):.0f}% would if Gaussian"
         )
 
     def _draw(self, ax: draw.Axes) -> None:
         K, P = len(self.classes), self.posterior
         # The colour of the likeliest class, fainter the less certain.
-        shade = np.array([draw.tint(k, 1.0) for k in range(K)])[P.argmax(axis=0)]
+        shade = draw.tints(K)[P.argmax(axis=0)]
         shade[..., 3] = 0.04 + 0.4 * (P.max(axis=0) - 1.0 / K) / (1.0 - 1.0 / K)
         draw.image(ax, self.x, self.y, shade)
         L = np.log(np.maximum(P, 1e-300))  # whose differences are smooth at boundaries
         for k, log_p in enumerate(L):
             lead = log_p - np.delete(L, k, axis=0).max(axis=0)
-            draw.contours(ax, self.x, self.y, lead, [0.0], linewidths=0.8)
+            draw.boundary(ax, self.x, self.y, lead)
         draw.classes(ax, self.rows, self.codes, self.classes)
         for k, curves in enumerate(self.ellipses):
             for i, (x, y) in enumerate(curves):
                 draw.curve(ax, x, y, k, draw.line(i), linewidth=1.4)
             ax.plot(*self.means[k], "+", color=draw.INK, markersize=10, zorder=5)
         draw.describe(ax, *self.names, xlim=self.x[[0, -1]], ylim=self.y[[0, -1]])
-
-
-def _covariances(model: GaussianClassifier) -> Array:
-    """Covariances (K, 2, 2), for any shape of covariance_."""
-    C = np.asarray(model.covariance_, dtype=np.float64)
-    if model.covariance == "diagonal":
-        return np.stack([np.diag(row) for row in C])
-    return np.repeat(C[None], len(model.classes_), axis=0) if C.ndim == 2 else C
 
 
 def _ellipses(mean: Array, C: Array) -> Array:

@@ -9,12 +9,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import spectrogram
+from scipy.signal import freqz, spectrogram
 from sklearn.utils import check_scalar
 
 from adaline.evaluation.words import number
 from adaline.filters import learning_curve, misalignment
-from adaline.plot import draw, inputs
+from adaline.plot import draw
 from adaline.plot.animation import Animation, choose_frames
 from adaline.plot.display import Display
 from adaline.plot.draw import Array
@@ -48,7 +48,7 @@ class SpectrogramDisplay(Display):
 
         They have `rate` samples per second and are cut into segments of 256 samples.
         """
-        a, b = inputs.check_vector(before, "before"), inputs.check_vector(after, "after")
+        a, b = draw.check_signal(before, "before"), draw.check_signal(after, "after")
         if len(a) != len(b):
             raise ValueError(f"before has {len(a)} samples and after {len(b)}; give as many.")
         unit = check_rate(rate)
@@ -63,11 +63,7 @@ class SpectrogramDisplay(Display):
     @property
     def claim(self) -> str:
         if np.isnan(self.change):
-            return "There was nothing before"
-        if np.isneginf(self.change):
-            return "Nothing is left"
-        if abs(self.change) < 0.05:
-            return "As much power after as before"
+            return "No power before and after"
         verb = "less" if self.change < 0 else "more"
         return f"{abs(self.change):.1f} dB {verb} power after than before"
 
@@ -83,7 +79,7 @@ class SpectrogramDisplay(Display):
             image = draw.image(ax, span, self.frequencies, shown, **look)
             label = f"frequency, {units[1]}" if ax is axes[0] else None
             draw.describe(ax, f"time, {units[0]}", label, words)
-        draw.colour_bar(image, "power, dB", list(axes))
+        draw.colour_bar(image, "power, dB")
 
 
 def check_rate(rate: float | None) -> float:
@@ -135,7 +131,7 @@ class LearningCurveDisplay(Display):
         """
         if not isinstance(errors, Mapping) or not errors:
             raise TypeError('errors is expected to be a mapping such as {"LMS": e}, not empty.')
-        checked = {name: inputs.check_vector(e, f"errors[{name!r}]") for name, e in errors.items()}
+        checked = {name: draw.check_signal(e, f"errors[{name!r}]") for name, e in errors.items()}
         curves = {str(name): learning_curve(e, window) for name, e in checked.items()}
         return cls(curves, window, floor, bound)
 
@@ -203,31 +199,32 @@ class ResponseDisplay(Display):
 
         `truth` is the impulse response of the system to be identified, where it is known.
         """
-        unit = check_rate(rate)
-        h = _check_weights(weights, "weights", 1).conj()
-        system = None if truth is None else _check_weights(truth, "truth", 1)
+        h = draw.check_signal(weights, "weights").conj()
+        system = None if truth is None else draw.check_signal(truth, "truth")
         curves = [v for v in (h, system) if v is not None]
+        two_sided = any(map(np.iscomplexobj, curves))
         n = max(1024, *map(len, curves))  # any number that fills a screen
-        fft, frequencies = np.fft.rfft, np.fft.rfftfreq
-        if any(map(np.iscomplexobj, curves)):  # both sides
-            fft, frequencies = np.fft.fft, np.fft.fftfreq
-        f = np.asarray(frequencies(n, 1 / unit), dtype=np.float64)
-        order = np.argsort(f)
-        gains = [2.0 * _decibels(np.abs(fft(v, n)))[order] for v in curves]
-        return cls(h, f[order], gains[0], system, (*gains, None)[1], rate, name)
+        options: Any = {"whole": two_sided, "fs": check_rate(rate)}
+        (f, H), *other = (
+            freqz(v, worN=n, include_nyquist=not two_sided, **options) for v in curves
+        )
+        gain = 2.0 * _decibels(np.abs(other[0][1])) if other else None
+        return cls(h, f, 2.0 * _decibels(np.abs(H)), system, gain, rate, name)
 
     @property
     def claim(self) -> str:
-        off = "" if self.truth is None else _percent_off(self.impulse, self.truth)
+        off, unit = "", "Hz" if self.rate else "cycles per sample"
+        if self.truth is not None:
+            off = "the true response is zero"
+            if self.truth.any():
+                share = 10 ** (misalignment(self.impulse, self.truth) / 20)
+                off = f"{number(100 * share, 2)}% off the true response"
         if self.moment:
             return f"{self.name}, {self.moment}" + f": {off}" * bool(off)
         top = int(np.argmax(self.gain))
-        if np.isneginf(self.gain[top]):
-            return f"{self.name}: nothing passes, all weights are zero"
-        unit = "Hz" if self.rate else "cycles per sample"
-        words = f"{self.name}: largest gain {number(self.gain[top], 3)} dB at "
-        words += f"{number(self.frequencies[top], 4)} {unit}"
-        return words + f"; {off}" * bool(off)
+        at = f"{number(self.gain[top], 3)} dB at {number(self.frequencies[top], 4)} {unit}"
+        words = "nothing passes" if np.isneginf(self.gain[top]) else f"largest gain {at}"
+        return f"{self.name}: {words}" + f"; {off}" * bool(off)
 
     def animate(
         self,
@@ -244,60 +241,40 @@ class ResponseDisplay(Display):
         created with history=20, say; `truth` (taps,) or (records, taps) the system to be
         identified, by default that of the picture. At most `frames` frames of `interval` ms.
         """
-        W = _check_weights(weights, "weights", 2)
+        W = draw.check_signal(weights, "weights", 2)
         truth = self.truth if truth is None else truth
-        T = None if truth is None else _check_weights(np.atleast_2d(truth), "truth", 2)
-        times = np.arange(float(len(W))) if at is None else inputs.check_vector(at, "at")
+        T = None if truth is None else draw.check_signal(np.atleast_2d(truth), "truth", 2)
+        times = np.arange(float(len(W))) if at is None else draw.check_signal(at, "at")
         if len(times) != len(W) or (T is not None and len(T) not in (1, len(W))):
             raise ValueError(
                 f"weights have {len(W)} records, at has {len(times)} and truth "
                 f"{0 if T is None else len(T)}; give as many, or one true system for all."
             )
-        unit, seen = "record" if at is None else "sample", W if T is None else np.append(W, T)
-        pictures = []
+        unit, pictures = "record" if at is None else "sample", []
         for k in choose_frames(len(W), frames):
             system = None if T is None else T[k % len(T)]
             picture = self.from_weights(W[k], rate=self.rate, truth=system, name=self.name)
             pictures.append(replace(picture, moment=f"{unit} {times[k]:g}"))
         gains = np.array([picture.gain for picture in pictures])
-        reach = np.append(seen.real, 0.0), np.maximum(gains, gains.max() - 60.0)
-        limits = inputs.limits(reach[0]), inputs.limits(reach[1])
+        values = np.concatenate([[0.0], W.real.ravel(), [] if T is None else T.real.ravel()])
+        limits = draw.limits(values), draw.limits(np.maximum(gains, gains.max() - 60.0))
         return Animation([replace(picture, limits=limits) for picture in pictures], interval)
-
-    @property
-    def _label(self) -> str:
-        return "impulse response" + " (real part)" * np.iscomplexobj(self.impulse)
 
     def _draw(self, left: draw.Axes, right: draw.Axes) -> None:
         curves = (self.impulse, self.gain, self.name), (self.truth, self.truth_gain, "true system")
         for k, (h, gain, words) in enumerate(curves):
             if h is None or gain is None:
                 continue
-            few, look = len(h) <= 2 * draw.FEW_MARKS, {"label": draw.label(words), "markersize": 5}
-            if few and k == 0:
+            style, look = "ox"[k], {"label": draw.label(words), "markersize": 5}
+            if len(h) > 2 * draw.FEW_MARKS:
+                style = draw.line(k)
+            elif k == 0:
                 left.vlines(np.arange(len(h)), 0.0, h.real, color=draw.colour(0))
-            draw.curve(left, range(len(h)), h.real, k, "ox"[k] if few else None, **look)
+            draw.curve(left, range(len(h)), h.real, k, style, **look)
             floor = np.max(gain[np.isfinite(gain)], initial=-300.0) - 100.0
             draw.curve(right, self.frequencies, np.maximum(gain, floor), k)
         draw.reference(left, 0.0)
-        draw.describe(left, "delay, samples", self._label, "Impulse response", ylim=self.limits[0])
+        label = "impulse response" + " (real part)" * np.iscomplexobj(self.impulse)
+        draw.describe(left, "delay, samples", label, "Impulse response", ylim=self.limits[0])
         unit = "Hz" if self.rate else "cycles per sample"
         draw.describe(right, f"frequency, {unit}", "gain, dB", "Gain", ylim=self.limits[1])
-
-
-def _check_weights(values: Any, what: str, ndim: int) -> NDArray[Any]:
-    """Weights (taps,), or over time (records, taps), finite."""
-    w = np.asarray(values)
-    if w.dtype.kind not in "fciu" or w.ndim != ndim or not w.size:
-        shape = "(taps,)" if ndim == 1 else "(records, taps), as history=20 of a filter records"
-        raise ValueError(f"{what} have shape {w.shape}; expected numbers, {shape}.")
-    if not np.isfinite(w).all():
-        raise ValueError(f"{what} contain NaN or infinity; the filter has diverged.")
-    return w.astype(np.result_type(w, np.float64))
-
-
-def _percent_off(w: NDArray[Any], truth: NDArray[Any]) -> str:
-    """100 |w - h| / |h| in words."""
-    if not truth.any():
-        return "the true response is zero"
-    return f"{number(100 * 10 ** (misalignment(w, truth) / 20), 2)}% off the true response"
