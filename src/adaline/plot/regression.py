@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import norm
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
@@ -173,8 +172,8 @@ def _predict(model: BaseEstimator, X: Any, y: Any) -> tuple[Array, Array, Array]
 
 
 def root_mean_square(values: Array) -> float:
-    """sqrt(mean of squares), in any units: BLAS scales before it squares."""
-    return float(norm(values.ravel())) / float(np.sqrt(values.size))
+    """sqrt(mean of squares), in any units: squares of 1e200 are not computed."""
+    return float(np.hypot.reduce(values.ravel())) / float(np.sqrt(values.size))
 
 
 @dataclass(eq=False, repr=False)
