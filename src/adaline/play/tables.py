@@ -18,7 +18,7 @@ import shlex
 import subprocess
 import sys
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -40,24 +40,15 @@ DOWNLOADS = {
     "report": ("report.html", "text/html"),
     "predictions": ("predictions.csv", "text/csv"),
 }
-
 # The words of the command come on stdin: names of columns may be many, and of any letters.
 PROGRAM = "import json, sys; from adaline.cli import main; main(json.load(sys.stdin))"
 Drawing = dict[str, Any]
 
 
 class Command:
-    """A command that is running, or has ended.
+    """A command that is running in a folder, where its output goes, too, or has ended there."""
 
-    Parameters
-    ----------
-    words : sequence of str
-        Of the command line, without "adaline"; with --json.
-    folder : path
-        Where it works; its output goes there, too.
-    """
-
-    def __init__(self, words: Sequence[str], folder: Path) -> None:
+    def __init__(self, words: list[str], folder: Path) -> None:
         self._stdout, self._stderr = folder / ".stdout", folder / ".stderr"
         package = str(Path(str(adaline.__file__)).parents[1])
         paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -75,27 +66,28 @@ class Command:
         weakref.finalize(self, subprocess.Popen.kill, self.process)  # at the latest at exit
         assert self.process.stdin is not None
         with suppress(BrokenPipeError), self.process.stdin as stdin:
-            stdin.write(json.dumps(list(words)).encode())
+            stdin.write(json.dumps(words).encode())
 
-    def has_ended(self, seconds: float = 0.0) -> bool:
+    def has_ended(self, seconds: float) -> bool:
         """Whether it has ended, after waiting at most so many seconds."""
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(seconds)
-        return self.process.poll() is not None
+        return self.process.returncode is not None
 
-    def progress(self) -> str:
-        """Its last report of progress."""
-        return self._last_line("progress: ")
+    def last_line(self, prefix: str) -> str:
+        """What follows "progress: ", or "adaline: " of an error, in the last such line."""
+        lines = self._stderr.read_text(encoding="utf-8", errors="replace").splitlines()
+        return next((x.removeprefix(prefix) for x in reversed(lines) if x.startswith(prefix)), "")
 
     def result(self) -> Any:
         """The object that it printed; ValueError with its message if it failed."""
-        if self.process.wait() == 0:
+        if self.process.returncode == 0:
             return json.loads(self._stdout.read_text(encoding="utf-8"))
-        message = (
-            f"the command ended with code {self.process.returncode} and without a message; "
+        raise ValueError(
+            self.last_line("adaline: ")
+            or f"the command ended with code {self.process.returncode} and without a message; "
             "perhaps there was not enough memory."
         )
-        raise ValueError(self._last_line("adaline: ") or message)
 
     def stop(self) -> None:
         """End it, with SIGTERM if possible."""
@@ -103,10 +95,6 @@ class Command:
         if not self.has_ended(3.0):
             self.process.kill()
             self.process.wait()
-
-    def _last_line(self, prefix: str) -> str:
-        lines = self._stderr.read_text(encoding="utf-8", errors="replace").splitlines()
-        return next((x.removeprefix(prefix) for x in reversed(lines) if x.startswith(prefix)), "")
 
 
 def clean_name(name: str) -> str:
@@ -129,7 +117,7 @@ class State:
     look: Mapping[str, Any] | None = None
     task: str = ""  # "look", "fit" or "predict"
     command: Command | None = None
-    words: tuple[str, ...] = ()  # of the fit
+    line: str = ""  # the command line of the fit
     fitted: Mapping[str, Any] | None = None
     prepared: Any = None
     fields: list[dict[str, Any]] = field(default_factory=list)
@@ -141,6 +129,13 @@ class State:
         if self.folder is None:
             raise ValueError("there is no file; drop one on the page.")
         return Path(self.folder.name)
+
+    @property
+    def model(self) -> Any:
+        """The fitted model."""
+        if self.prepared is None:
+            raise ValueError("there is no model yet; fit one first.")
+        return self.prepared
 
 
 def start() -> State:
@@ -158,31 +153,40 @@ def end(state: State) -> None:
 
 def step(state: State, event: Mapping[str, Any]) -> tuple[State, Drawing]:
     """The state after an event, and what to draw."""
+    problem = ""
     match event.get("event"):
         case "start" | "open":
-            return state, draw(state)
+            pass
         case "upload":
-            return _upload(state, event)
+            state = _upload(state, event)
         case "fit":
-            cleared = replace(state, fitted=None, prepared=None, fields=[], predicted=None)
-            return _run(cleared, "fit", _fit_words(state, event))
+            words = _fit_words(state, event)
+            line = shlex.join(["adaline", *words])
+            cleared = State(state.folder, state.name, state.look, command=state.command, line=line)
+            state = _run(cleared, "fit", words)
         case "predict":
-            return _run(state, "predict", _predict_words(state))
+            interval = ["--interval"] if trial_form.has_intervals(state.model) else []
+            words = ["predict", "model.adaline", state.name, "--out=predictions.csv", "--disarm"]
+            state = _run(state, "predict", [*words, *interval])
         case "wait":
-            return _wait(state)
+            state, problem = _wait(state)
         case "cancel":
             if state.command is not None:
                 state.command.stop()
-            idle = replace(state, command=None, task="")
-            return idle, {**draw(idle), "problem": "Cancelled." if state.task else ""}
+                problem = "Cancelled."
+            state = replace(state, command=None, task="")
         case "try":
-            return state, {"answer": _try(state, event.get("row"))}
+            if not isinstance(event.get("row"), Mapping):
+                raise ValueError("a row to try has a text for each column.")
+            return state, {"answer": trial_form.answer(state.model, event["row"], state.path)}
         case "download":
             return state, {"download": _read_file(state, event.get("what"))}
-    raise ValueError(f"the tab of tables knows no event {show(event.get('event'))}.")
+        case other:
+            raise ValueError(f"the tab of tables knows no event {show(other)}.")
+    return state, draw(state) | ({"problem": problem} if problem else {})
 
 
-def _upload(state: State, event: Mapping[str, Any]) -> tuple[State, Drawing]:
+def _upload(state: State, event: Mapping[str, Any]) -> State:
     """A new file replaces the old one; its columns are studied."""
     if not event["bytes"]:
         raise ValueError("the file is empty; expected a table with a line for each row.")
@@ -194,19 +198,17 @@ def _upload(state: State, event: Mapping[str, Any]) -> tuple[State, Drawing]:
     fresh = State(folder, name)
     (fresh.path / name).write_bytes(event["bytes"])
     end(state)
-    return _run(fresh, "look", ["look", name, "--json"])
+    return _run(fresh, "look", ["look", name])
 
 
-def _run(state: State, task: str, words: list[str]) -> tuple[State, Drawing]:
+def _run(state: State, task: str, words: list[str]) -> State:
     folder = state.path
     if state.command is not None:
         raise ValueError("something is running; wait for its end, or cancel it.")
     if task == "fit":  # downloads belong to the fit that is shown
         for name, _ in DOWNLOADS.values():
             (folder / name).unlink(missing_ok=True)
-        state = replace(state, words=tuple(words))
-    state = replace(state, task=task, command=Command(words, folder))
-    return state, draw(state)
+    return replace(state, task=task, command=Command([*words, "--json"], folder))
 
 
 def _fit_words(state: State, event: Mapping[str, Any]) -> list[str]:
@@ -217,7 +219,7 @@ def _fit_words(state: State, event: Mapping[str, Any]) -> list[str]:
         raise ValueError(f"there is no column {show(target)} to learn; choose one.")
     if model is not None and model not in LEARNERS:
         raise ValueError(f"there is no learner {show(model)}.")
-    words = ["fit", state.name, f"--target={target}", "--out=model.adaline", "--json"]
+    words = ["fit", state.name, f"--target={target}", "--out=model.adaline"]
     words += ["--report=report.html"] if _can_report() else []
     words += [f"--model={model}"] if model else []
     for option in ("ignore", "use"):
@@ -232,39 +234,22 @@ def _can_report() -> bool:
     return all(find_spec(package) is not None for package in ("jinja2", "matplotlib"))
 
 
-def _predict_words(state: State) -> list[str]:
-    if state.prepared is None:
-        raise ValueError("there is no model yet; fit one first.")
-    words = ["predict", "model.adaline", state.name, "--out=predictions.csv", "--disarm", "--json"]
-    return [*words, "--interval"] if trial_form.has_intervals(state.prepared) else words
-
-
-def _wait(state: State) -> tuple[State, Drawing]:
-    """The progress of the command, or its result."""
+def _wait(state: State) -> tuple[State, str]:
+    """The state with the result of the command if it has ended, and why there is none."""
     if state.command is None or not state.command.has_ended(0.15):
-        return state, draw(state)
+        return state, ""
     command, task, state = state.command, state.task, replace(state, command=None, task="")
     try:
         result = command.result()
     except ValueError as error:
-        return state, {**draw(state), "problem": str(error)}
+        return state, str(error)
     if task == "look":
-        state = replace(state, look=result)
-    elif task == "predict":
-        state = replace(state, predicted=result)
-    else:
-        prepared = load(state.path / "model.adaline")
-        fields = trial_form.fields(prepared, state.path / state.name)
-        state = replace(state, fitted=result, prepared=prepared, fields=fields, predicted=None)
-    return state, draw(state)
-
-
-def _try(state: State, row: Any) -> Drawing:
-    if state.prepared is None:
-        raise ValueError("there is no model yet; fit one first.")
-    if not isinstance(row, Mapping):
-        raise ValueError("a row to try has a text for each column.")
-    return trial_form.answer(state.prepared, row, state.path)
+        return replace(state, look=result), ""
+    if task == "predict":
+        return replace(state, predicted=result), ""
+    prepared = load(state.path / "model.adaline")
+    fields = trial_form.fields(prepared, state.path / state.name)
+    return replace(state, fitted=result, prepared=prepared, fields=fields), ""
 
 
 def _read_file(state: State, what: Any) -> Drawing:
@@ -279,24 +264,21 @@ def _read_file(state: State, what: Any) -> Drawing:
 
 def draw(state: State) -> Drawing:
     """All that the page shows."""
-    words = [word for word in state.words if word != "--json"]  # which is for the page
+    fit = None
+    if state.fitted is not None:
+        keys = ("target", "model", "verdict", "warnings", "certificate", "separability", "data")
+        rows = state.fitted["coefficients"]  # the first: the report has all
+        fit = {key: state.fitted[key] for key in keys}
+        fit |= {"coefficients": rows[:60], "more": max(0, len(rows) - 60)}
     return {
         "file": state.name,
         "doing": state.task,
-        "progress": "" if state.command is None else state.command.progress(),
+        "progress": "" if state.command is None else state.command.last_line("progress: "),
         "learners": LEARNERS,
         "look": state.look,
-        "fit": None if state.fitted is None else draw_fit(state.fitted),
-        "command": shlex.join(["adaline", *words]) if words else "",
+        "fit": fit,
+        "command": state.line,
         "fields": state.fields,
         "predicted": state.predicted,
         "reports": _can_report(),
     }
-
-
-def draw_fit(fitted: Mapping[str, Any]) -> Drawing:
-    """The words of the command about a fit, and the first coefficients: the report has all."""
-    keys = ("target", "model", "verdict", "warnings", "certificate", "separability", "data")
-    rows = fitted["coefficients"]
-    shown = {"coefficients": rows[:60], "more": max(0, len(rows) - 60)}
-    return {key: fitted[key] for key in keys} | shown

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import datetime
-import io
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,34 +26,35 @@ def fields(prepared: Prepared, data: Path) -> list[dict[str, Any]]:
     form = []
     for entry in inputs:
         values, missing = column(first, entry.name)
-        value = _format_value(values[0], entry) if len(values) and not missing[0] else ""
+        value = "" if missing[0] else _format_value(values[0], entry)
         form.append({"name": entry.name, "levels": list(entry.levels or ())[:200], "value": value})
     return form
 
 
 def answer(prepared: Prepared, row: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """The prediction of the row, its interval, and the contributions of its columns."""
-    path = folder / ".row.csv"
-    path.write_text(_csv(prepared, row), encoding="utf-8", newline="")
+    path, encoding, model = folder / ".row.csv", prepared.encoding, prepared.model
+    _write_row(path, [entry.name for entry in encoding.inputs], row)
     source = blocks(path, separator=",", decimal=".", header=True, encoding="utf-8")
-    encoding, model, classes = prepared.encoding, prepared.model, []
     try:
-        next(iter(encoding.prepare(source)))  # rejects words, which `predict` takes as missing
-        predicted = np.asarray(prepared.predict(source))
+        next(iter(encoding.prepare(source)))  # rejects words, which `encoded` takes as missing
+        [X] = prepared.encoded(source)
     except ValueError as error:
         raise ValueError(str(error).replace(f"{path}: ", "")) from None
+    shown: dict[str, Any] = {"prediction": model.predict(X)[0], "classes": []}
     if hasattr(model, "predict_proba"):  # the likeliest first
-        p, labels = np.asarray(prepared.predict_proba(source))[0], model.classes_.tolist()
+        p, labels = model.predict_proba(X)[0], model.classes_.tolist()
         order = np.argsort(-p)[:30].tolist()
-        classes = [{"label": str(labels[k]), "p": float(p[k]), "place": k} for k in order]
-    as_written = next(iter(encoding.prepare(source, as_written=True)))
-    return {
-        "prediction": _plain(predicted[0]),
-        "classes": classes,
-        "interval": _interval(prepared, source),
-        "parts": _contributions(prepared, source),
-        "unknown": sorted(encoding.unknown_in(as_written)),
-    }
+        shown["classes"] = [{"label": str(labels[k]), "p": p[k], "place": k} for k in order]
+    written = next(iter(encoding.prepare(source, as_written=True)))
+    shown |= {"interval": None, "parts": None, "unknown": sorted(encoding.unknown_in(written))}
+    with suppress(ValueError):  # no theory has an interval for this learner
+        ends = interval(model, X, 0.95)
+        low, high = np.atleast_1d(ends.low[0]), np.atleast_1d(ends.high[0])
+        shown["interval"] = {"low": low, "high": high, "of": ends.of, "level": ends.level}
+    with suppress(ValueError):  # the score is no sum of columns
+        shown["parts"] = _contributions(prepared, X)
+    return shown
 
 
 def has_intervals(prepared: Prepared) -> bool:
@@ -65,47 +66,32 @@ def has_intervals(prepared: Prepared) -> bool:
     return True
 
 
-def _csv(prepared: Prepared, row: Mapping[str, Any]) -> str:
+def _write_row(path: Path, names: list[str], row: Mapping[str, Any]) -> None:
     """The row as a file, so that it is read like one."""
-    names = [entry.name for entry in prepared.encoding.inputs]
     values = [row.get(name, "") for name in names]
     for name, value in zip(names, values, strict=True):
         if not isinstance(value, str) or len(value) > 1000:
             raise ValueError(f"{name!r}: expected a text of at most 1000 letters.")
-    spare = "row"  # one more column: a line without any letter would not be a row
-    while spare in names:
-        spare += "_"
-    text = io.StringIO()
-    csv.writer(text, quoting=csv.QUOTE_ALL).writerows([[spare, *names], ["1", *values]])
-    return text.getvalue()
+    # One more column: a line without any letter would not be a row.
+    spare = max(names, key=len) + "_"
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows([[spare, *names], ["1", *values]])
 
 
-def _interval(prepared: Prepared, source: Any) -> dict[str, Any] | None:
-    try:
-        ends = interval(prepared, source, 0.95)
-    except ValueError:  # no theory has one for this learner
-        return None
-    low, high = (np.atleast_1d(end[0]) for end in (ends.low, ends.high))
-    return {"low": low, "high": high, "of": ends.of, "level": ends.level}
-
-
-def _contributions(prepared: Prepared, source: Any) -> dict[str, Any] | None:
+def _contributions(prepared: Prepared, X: Any) -> dict[str, Any]:
     """What each column adds to the score; the largest first."""
-    try:
-        sum_ = explain(prepared, source)
-    except ValueError:  # the score is no sum of columns
-        return None
-    classes = getattr(prepared.model, "classes_", None)
+    sum_ = explain(prepared.model, X, encoding=prepared.encoding)
+    classes: Any = getattr(prepared.model, "classes_", None)
     is_binary = sum_.against is None and classes is not None
     order = np.argsort(-np.abs(sum_.parts[0])).tolist()
     return {
         "of": sum_.of,
-        "score": float(sum_.score[0]),
-        "base": float(sum_.base[0]),
+        "score": sum_.score[0],
+        "base": sum_.base[0],
         "average": sum_.is_about_the_average,
         "against": None if sum_.against is None else str(sum_.against[0]),
-        "for": str(classes.tolist()[1]) if is_binary and classes is not None else None,
-        "columns": [{"name": sum_.names[k], "part": float(sum_.parts[0, k])} for k in order],
+        "for": str(classes[1]) if is_binary else None,
+        "columns": [{"name": sum_.names[k], "part": sum_.parts[0, k]} for k in order],
     }
 
 
@@ -116,10 +102,5 @@ def _format_value(value: Any, entry: Any) -> str:
     if entry.is_date:  # in a table with types
         day = datetime.datetime(1970, 1, 1) + datetime.timedelta(days=float(value))
         return day.isoformat().removesuffix("T00:00:00")
-    text = str(_plain(value)).removesuffix(".0")
+    text = str(value).removesuffix(".0")
     return text.replace(".", ",") if entry.reading.endswith(",") else text
-
-
-def _plain(value: Any) -> Any:
-    value = value.item() if hasattr(value, "item") else value
-    return value if isinstance(value, int | float | str) else str(value)
