@@ -13,12 +13,12 @@ import numpy as np
 
 import adaline
 from adaline.filters import cancel
+from adaline.play import scene
 
 if TYPE_CHECKING:
     from adaline.data import Prepared
 
 WIDTH = 79
-_SAMPLE_RATE = 8000  # of the voice, in samples per second
 
 # A pump that is not in the table, in the order of its columns.
 NEW_PUMP = "north,slurry,12.5,41000,71.5,2.9,6.1,310"
@@ -68,21 +68,15 @@ def proof() -> str:
 
 def voice() -> str:
     """The signal-to-noise ratio of a voice before and after its hum is cancelled, in dB."""
-    rng = np.random.default_rng(0)
-    t = np.arange(4 * _SAMPLE_RATE) / _SAMPLE_RATE
-    pitch = 2 * np.pi * np.cumsum(130 + 25 * np.sin(2 * np.pi * 0.6 * t)) / _SAMPLE_RATE
-    syllables = np.clip(np.sin(2 * np.pi * 2.2 * t), 0, None)
-    speech = 0.2 * syllables * sum(np.sin(k * pitch) / k for k in range(1, 12))
-    hum = sum(np.sin(2 * np.pi * f * t + f) / f for f in (50, 150, 250)) * 50
-    hum = hum + 0.02 * rng.standard_normal(len(t))
-    recording = speech + np.convolve(hum, [0.5, -0.3, 0.2, 0.1])[: len(t)]
-    cleaned = cancel(recording, reference=hum)
+    recording = scene("tone", level=12.0)
+    cleaned = cancel(recording.d, reference=recording.x)
 
     def ratio(heard: Any) -> float:
-        return float(10 * np.log10(np.mean(speech**2) / np.mean((heard - speech) ** 2)))
+        noise = np.mean((heard - recording.wanted) ** 2)
+        return float(10 * np.log10(np.mean(recording.wanted**2) / noise))
 
     return (
-        f"  voice over hum, recorded: {ratio(recording):6.1f} dB\n"
+        f"  voice over hum, recorded: {ratio(recording.d):6.1f} dB\n"
         f"  voice over hum, cleaned:  {ratio(cleaned.signal):6.1f} dB"
     )
 

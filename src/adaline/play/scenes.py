@@ -12,7 +12,6 @@ filter sees the reference x and the desired signal d:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +36,6 @@ class Scene:
 
     def __repr__(self) -> str:
         return f"<Scene: {len(self.d)} samples, {self.rate} a second, {len(self.paths)} path(s)>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
 
     @property
     def starts(self) -> tuple[int, ...]:
@@ -69,8 +65,8 @@ def scene(
     >>> from adaline.filters import identify
     >>> from adaline.play import scene
     >>> s = scene("system", level=-40.0)
-    >>> found = identify(s.x, s.d, taps=16)
-    >>> bool(abs(found.signal - s.paths[0]).max() < 0.01)
+    >>> response = identify(s.x, s.d, taps=16).signal
+    >>> bool(abs(response - s.paths[0]).max() < 0.01)
     True
     """
     if kind not in SECONDS:
@@ -85,9 +81,9 @@ def scene(
     arrived, half = [np.convolve(x, h)[:n] for h in paths], n // 2
     filtered = np.concatenate([arrived[0][:half], arrived[-1][half:]])
     if kind == "system":
-        rest = rng.standard_normal(n)
-        rest *= _gain(rest, filtered, level)
-        return Scene(x, filtered + rest, rest, paths)
+        noise = rng.standard_normal(n)
+        noise *= _gain(noise, filtered, level)
+        return Scene(x, filtered + noise, noise, paths)
     voice = _speech(n, rng)
     if kind == "echo":
         k = np.arange(n)  # someone nearby talks in a part of the time
@@ -112,33 +108,19 @@ def _reference(kind: str, n: int, colour: float, rng: np.random.Generator) -> Ar
         return np.asarray(lfilter([1.0], [1.0, -colour], white, zi=before)[0])
     # An engine: multiples of a rotation whose speed wavers, and the hiss of air.
     turns = np.cumsum(45 + 4 * np.sin(2 * np.pi * 0.4 * t)) / RATE
-    beats = sum(np.sin(2 * np.pi * k * turns + k * k) / k for k in range(1, 12))
-    return _unit(_unit(np.asarray(beats)) + 0.4 * rng.standard_normal(n))
+    beats = [np.sin(2 * np.pi * k * turns + k * k) / k for k in range(1, 12)]
+    return _unit(_unit(np.sum(beats, axis=0)) + 0.4 * rng.standard_normal(n))
 
 
 def _speech(n: int, rng: np.random.Generator) -> Array:
-    """Vowels with pauses: multiples of a pitch, louder near two formants; power 1."""
-    out = np.zeros(n)
-    at = 0
-    while at < n:
-        length = max(2, int(rng.uniform(0.12, 0.35) * RATE))
-        sound = _vowel(length, rng) * np.hanning(length)
-        out[at : at + length] = sound[: n - at]
-        at += length + (int(rng.uniform(0.1, 0.4) * RATE) if rng.random() < 0.25 else 0)
+    """Syllables with pauses: multiples of a pitch that glides; power 1."""
+    t = np.arange(n) / RATE
+    pitch = rng.uniform(110, 170) + 25 * np.sin(2 * np.pi * rng.uniform(0.4, 0.8) * t)
+    turns = np.cumsum(pitch) / RATE
+    voice = np.sum([np.sin(2 * np.pi * k * turns) / k for k in range(1, 18)], axis=0)
+    syllables = np.sin(2 * np.pi * rng.uniform(1.8, 2.6) * t + rng.uniform(0, 6)).clip(0)
     # A quiet room: without it, pauses are exact zeros and some directions of x never occur.
-    return _unit(out) + 3e-3 * rng.standard_normal(n)
-
-
-def _vowel(length: int, rng: np.random.Generator) -> Array:
-    pitch = rng.uniform(100, 190)
-    glide = pitch * np.linspace(1.0, rng.uniform(0.85, 1.15), length)
-    turns = np.cumsum(glide) / RATE
-    formants = ((rng.uniform(300, 800), 90.0), (rng.uniform(900, 2200), 160.0))
-    sound = np.zeros(length)
-    for k in range(1, int(3500 / (1.15 * pitch)) + 1):
-        loud = sum(1 / (1 + ((k * pitch - centre) / width) ** 2) for centre, width in formants)
-        sound += (loud + 0.01) * np.sin(2 * np.pi * k * turns)
-    return _unit(sound)
+    return _unit(syllables * voice) + 3e-3 * rng.standard_normal(n)
 
 
 def _response(taps: int, rng: np.random.Generator) -> Array:
