@@ -146,6 +146,7 @@ BAD_LINKS = [
     {"learner": "nothing"},
     {"x": [1], "y": [1, 2], "c": "A"},
     {"x": [1], "y": [1], "c": "E"},
+    {"x": [0] * 501, "y": [0] * 501, "c": "A" * 501},
     {"x": ["1"], "y": [1], "c": "A"},
     {"x": [1e300], "y": [1], "c": "A"},
     {"preset": "or", "at": -1},
@@ -235,23 +236,6 @@ def test_priors_and_costs_move_the_boundary_and_a_band_is_rejected():
     assert (codes["prior"] == 1).sum() > 1.1 * (codes["plain"] == 1).sum()
     assert (codes["cost"] == 1).sum() > 1.1 * (codes["plain"] == 1).sum()
     assert 0 < (codes["reject"] == 255).sum() < len(codes["reject"])
-
-
-def test_ten_thousand_points_learn_and_their_code_reads_the_saved_file(tmp_path, monkeypatch):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(10_000, 2))
-    codes = (X[:, 0] + rng.normal(size=10_000) > 0).astype(int)
-    points = {"x": X[:, 0].tolist(), "y": X[:, 1].tolist(), "c": "".join("AB"[c] for c in codes)}
-    link = {**points, "settings": {"max_iter": 5}}
-    state, drawing = told(board.start(), event="open", link=link)
-    assert drawing["link"] is None
-    assert drawing["proof"]["verdict"] == "overlapping"
-    assert drawing["proof"]["cover"]["log10"] < -2900
-    (tmp_path / "points.csv").write_text(told(state, event="save")[1]["csv"])
-    monkeypatch.chdir(tmp_path)
-    found: dict[str, object] = {}
-    exec(told(state, event="code")[1]["code"], found)
-    assert np.array_equal(found["W"], state.run.weights(state.step)[0])
 
 
 SOLUTIONS = [

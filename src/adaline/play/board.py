@@ -1,13 +1,13 @@
-"""The board: points to click and drag, a learner watched step by step, and what is proven.
+"""The board: points to click and drag, a learner watched step by step, proofs, and six tasks.
 
 Events of the page, by name: start; open (link), which begins anew; set (link), which changes what
 the link holds; add (x, y, label), move (index, x, y), relabel (index, label), delete (index);
-go (to), code, weights, save, export.
+go (to), code, weights, export.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,12 +15,19 @@ import numpy as np
 
 import adaline
 from adaline.play import drawing
-from adaline.play.learners import LEARNERS, find_learner
-from adaline.play.points import PRESETS, Points, View, edit_points, link_points, view_of
+from adaline.play.learners import LEARNERS
+from adaline.play.points import PRESETS, Points, View, edit_points, link_points, preset, view_of
 from adaline.play.recording import record
 from adaline.play.runs import Run, run_learner
-from adaline.play.settings import Value, change_values, check_number, check_whole, defaults, show
-from adaline.play.tasks import TASKS, solved
+from adaline.play.settings import (
+    Value,
+    change_values,
+    check_number,
+    check_whole,
+    defaults,
+    look_up,
+    show,
+)
 
 Event = Mapping[str, Any]
 Drawing = dict[str, Any]
@@ -52,10 +59,10 @@ class State:
         return self.run.steps if self.at is None else min(self.at, self.run.steps)
 
 
-def start() -> State:
-    """The board that a new page shows: the OR gate and a perceptron before its first step."""
-    points = link_points({"preset": "or"})
-    return _learn(State(points, view_of(points), Run(points), at=0))
+def start(points: Points | None = None) -> State:
+    """The board of a new page: the OR gate before the first step; points of a user after all."""
+    shown = preset("or") if points is None else points
+    return _learn(State(shown, view_of(shown), Run(shown), at=0 if points is None else None))
 
 
 def _learn(state: State) -> State:
@@ -86,8 +93,6 @@ def step(state: State, event: Event) -> tuple[State, Drawing]:
             return state, {"code": state.run.code(state.step)}
         case "weights":
             return state, {"space": drawing.draw_weight_space(state.run)}
-        case "save":
-            return state, {"csv": state.points.csv()}
         case "export":
             return state, {"html": export(state)}
     raise ValueError(f"the board knows no event {show(event['event'])}.")
@@ -115,7 +120,6 @@ def draw(state: State) -> Drawing:
         "view": state.view,
         "learner": state.learner,
         "settings": state.settings,
-        "classes": len(points.present),
         "proof": drawing.draw_proof(points),
         "rates": rates,
         "run": None if run.problem else drawing.draw_run(run),
@@ -125,7 +129,7 @@ def draw(state: State) -> Drawing:
 
 def _draw_step(state: State) -> Drawing:
     """What changes with the step."""
-    drawn: Drawing = {"link": link_of(state), "solved": solved(state)}
+    drawn: Drawing = {"link": link_of(state), "solved": [task.is_solved(state) for task in TASKS]}
     if state.run.problem:
         return drawn
     drawn["present"] = drawing.draw_step(state.run, state.step, state.view)
@@ -154,18 +158,14 @@ def _find_step(state: State, to: Any) -> int | None:
         ends = at + 1 + np.flatnonzero(np.diff(state.run.passes[at + 1 :]))  # of later passes
         steps = {"first": 0, "last": last, "next": at + 1, "back": max(0, at - 1)}
         steps["pass"] = int(ends[0]) if len(ends) else last
-        if to not in steps:
-            raise ValueError(f"there is no step {show(to)}.")
-        to = steps[to]
+        to = look_up(steps, to, "step")
     step = check_whole(to, "the step")
     return None if step >= last else step
 
 
-def link_of(state: State) -> dict[str, Any] | None:
-    """The board as JSON, to be kept in the address; None where it has too many points."""
+def link_of(state: State) -> dict[str, Any]:
+    """The board as JSON, to be kept in the address."""
     points = state.points
-    if len(points) > 300:  # some programs cut off longer addresses
-        return None
     usual = defaults(LEARNERS[state.learner].settings)
     more = {
         "settings": {k: v for k, v in state.settings.items() if v != usual[k]},
@@ -190,7 +190,7 @@ def _change(state: State, link: Any) -> State:
         # A preset is shown before the first step; a link to a board at its own step.
         at = 0 if "preset" in link else None
         state = replace(state, points=points, view=view_of(points), margins=(), at=at)
-    learner = find_learner(link.get("learner", state.learner))
+    learner = look_up(LEARNERS, link.get("learner", state.learner), "learner")
     values = defaults(learner.settings) if "learner" in link else state.settings
     values = change_values(learner.settings, values, link.get("settings", {}))
     state = replace(state, learner=learner.name, settings=values)
@@ -205,3 +205,71 @@ def _change(state: State, link: Any) -> State:
     if "at" in link:
         state = replace(state, at=check_whole(link["at"], "the step"))
     return _learn(state)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Words for a student, the board to begin with, and whether a board solves it.
+
+    What `separability` and the fit say decides, so that no task can be talked through.
+    """
+
+    words: str
+    link: dict[str, Any]
+    is_solved: Callable[[State], bool]
+
+
+def _is_separable(state: State) -> bool:
+    proven = state.points.separability
+    return proven is not None and proven.verdict == "separable"
+
+
+def _is_right(state: State) -> bool:
+    return not state.run.problem and state.run.count_wrong() == 0
+
+
+def _moved(state: State, name: str) -> int:
+    """How many points of a preset have another place or class; -1 for another number of points."""
+    before = preset(name)
+    if len(before) != len(state.points):
+        return -1
+    same = (before.X == state.points.X).all(axis=1) & (before.codes == state.points.codes)
+    return int(np.sum(~same))
+
+
+def _corrections(state: State) -> int:
+    return 0 if state.run.problem else int(state.run.model.fit_.corrections)
+
+
+TASKS = (
+    Task(
+        "Let the perceptron learn OR: press Run until it stops.",
+        {"preset": "or", "learner": "perceptron"},
+        lambda s: s.step == s.run.steps and _is_separable(s) and _moved(s, "or") == 0,
+    ),
+    Task(
+        "Make XOR separable with one drag.",
+        {"preset": "xor", "learner": "perceptron"},
+        lambda s: _moved(s, "xor") == 1 and _is_separable(s),
+    ),
+    Task(
+        "Solve XOR without moving a point: choose another learner.",
+        {"preset": "xor", "learner": "perceptron"},
+        lambda s: _moved(s, "xor") == 0 and _is_right(s),
+    ),
+    Task(
+        "Move points so that the perceptron needs more than 20 corrections, and still succeeds.",
+        {"preset": "or", "learner": "perceptron"},
+        lambda s: s.learner == "perceptron" and _is_separable(s) and _corrections(s) > 20,
+    ),
+    Task(
+        "Find a rate at which Adaline diverges.",
+        {"preset": "gaussians", "learner": "adaline"},
+        lambda s: s.learner == "adaline" and "diverged" in s.run.stopped,
+    ),
+    Task(
+        "One far point misleads minimum squared error. Get every point right, and keep them all.",
+        {"preset": "outlier", "learner": "mse"},
+        lambda s: _moved(s, "outlier") == 0 and _is_right(s),
+    ),
+)

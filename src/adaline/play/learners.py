@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import adaline
-from adaline.play.settings import Setting, Values, choice, show, slider
+from adaline.play.settings import Setting, Values, choice, slider
 
 GIVEN = "number"  # the choice that leaves the argument to a slider
 
@@ -28,12 +28,12 @@ class Learner:
         """How many classes it separates."""
         return 2 if self.kind is adaline.max_margin else 4
 
-    def arguments(self, values: Values, classes: int) -> dict[str, Any]:
+    def arguments(self, values: Values) -> dict[str, Any]:
         """The arguments of `kind` that these values set."""
         arguments = {}
         for setting in self.settings:
             name = setting.name if setting.argument is None else setting.argument
-            if name and values[setting.name] != GIVEN and setting.is_shown(values, classes):
+            if name and values[setting.name] != GIVEN and setting.is_shown(values):
                 arguments[name] = setting.convert(values[setting.name])
         return arguments
 
@@ -97,7 +97,6 @@ PRIOR = slider(
     0.0,
     0.0,
     0.99,
-    classes=2,
     argument="priors",
     convert=lambda share: [round(1.0 - share, 6), share] if share else None,
 )
@@ -108,7 +107,6 @@ COST = slider(
     0.02,
     50.0,
     scale="log",
-    classes=2,
     argument="costs",
     convert=lambda cost: None if cost == 1.0 else [[0.0, cost], [1.0, 0.0]],
 )
@@ -149,10 +147,3 @@ LEARNERS = {
         Learner("max-margin", "Largest margin", adaline.max_margin, (BIAS,)),
     )
 }
-
-
-def find_learner(name: Any) -> Learner:
-    """The learner of that name."""
-    if not isinstance(name, str) or name not in LEARNERS:
-        raise ValueError(f"there is no learner {show(name)}.")
-    return LEARNERS[name]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adaline import MissingExtra
-from adaline.play.board import State
-from adaline.play.points import CLASSES
+from adaline.play import board
+from adaline.play.points import CLASSES, check_points
 from adaline.play.recording import bundle
 from adaline.play.session import Refused, Session, read_static_files, to_json
 
@@ -56,7 +56,7 @@ class Board(AnyWidget):
         )
         super().__init__()
         self.on_msg(self._answer)
-        event: dict[str, Any] = {"tab": "board", "event": "start"}
+        points = None
         if X is not None or y is not None:
             x, labels = np.asarray(X, dtype=np.float64), np.unique(np.asarray(y))
             if x.ndim != 2 or x.shape != (len(np.ravel(y)), 2) or len(labels) > len(CLASSES):
@@ -64,12 +64,8 @@ class Board(AnyWidget):
                     f"X has shape {x.shape} and y {np.shape(y)} with {len(labels)} labels; a board "
                     "shows points of the plane, (n, 2), with a label each, of up to four classes."
                 )
-            codes = np.searchsorted(labels, np.asarray(y))
-            link = {"x": x[:, 0].tolist(), "y": x[:, 1].tolist()}
-            event |= {"event": "open", "link": {**link, "c": "".join(CLASSES[k] for k in codes)}}
-        answer = self._session.hear(event)
-        if "error" in answer:
-            raise ValueError(answer["error"])
+            points = check_points(x, np.searchsorted(labels, np.asarray(y)))
+        self._session.states["board"] = board.start(points)
 
     def _answer(self, _widget: Any, message: Any, _buffers: Any) -> None:
         """A message of the front end is answered."""
@@ -80,8 +76,8 @@ class Board(AnyWidget):
         self.send(to_json(answer))
 
     @property
-    def _state(self) -> State:
-        state: State = self._session.states["board"]
+    def _state(self) -> board.State:
+        state: board.State = self._session.states["board"]
         return state
 
     @property

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import adaline
-from adaline.play.settings import check_number, check_whole, show
+from adaline.play.settings import check_number, check_whole, look_up
 
 Array = NDArray[np.float64]
 CLASSES = ("A", "B", "C", "D")
+MAX_POINTS = 500  # so that links and code hold them all, and every step can be shown
 View = tuple[float, float, float, float]  # left, right, bottom, top
 
 
@@ -45,19 +46,15 @@ class Points:
             return None
         return adaline.separability(self.X, self.labels, time_limit=2.0, pairwise=False)
 
-    def csv(self) -> str:
-        """The points as a file, exactly."""
-        rows = zip(self.X.tolist(), self.labels.tolist(), strict=True)
-        return "x1,x2,label\n" + "".join(f"{x!r},{y!r},{label}\n" for (x, y), label in rows)
-
 
 def check_points(X: Any, codes: Any) -> Points:
     """Points from numbers, or a ValueError."""
     places = np.array(X, dtype=np.float64).reshape(-1, 2)
-    known = np.array(codes, dtype=np.int64).reshape(-1)
-    most = 20_000  # a browser still draws them at once
-    if len(places) != len(known) or len(known) > most:
-        raise ValueError(f"a board has up to {most:,} points, each with a class; got {len(known)}.")
+    known = np.array(codes, dtype=np.int64)
+    if len(places) != len(known) or len(known) > MAX_POINTS:
+        raise ValueError(
+            f"a board has up to {MAX_POINTS} points, each with a class; got {len(known)}."
+        )
     if not (np.abs(places) <= 1e9).all():  # any round number: a board is for what one can see
         raise ValueError("a coordinate is not finite or beyond 1e9.")
     if ((known < 0) | (known >= len(CLASSES))).any():
@@ -84,13 +81,13 @@ def link_points(link: Mapping[str, Any]) -> Points:
     """The points of a link: coordinates x and y, and the classes as one text; or of a preset."""
     if "preset" in link:
         return preset(link["preset"])
-    x, y, c = link.get("x"), link.get("y"), link.get("c")
-    if not (isinstance(x, list) and isinstance(y, list) and isinstance(c, str)):
-        raise ValueError("this link holds no board.")
-    if not len(x) == len(y) == len(c) or any(label not in CLASSES for label in c):
+    x, y, c = (link.get(name) for name in "xyc")
+    if not (
+        isinstance(x, list) and isinstance(y, list) and isinstance(c, str) and len(x) == len(y)
+    ):
         raise ValueError("this link is damaged: its points and classes do not match.")
     X = [(check_number(a, "x"), check_number(b, "y")) for a, b in zip(x, y, strict=True)]
-    return check_points(X, [CLASSES.index(label) for label in c])
+    return check_points(X, ["".join(CLASSES).find(label) for label in c])
 
 
 def view_of(points: Points) -> View:
@@ -109,19 +106,13 @@ def view_of(points: Points) -> View:
 
 
 def preset(name: Any) -> Points:
-    """The points of a preset.
-
-    >>> preset("and").labels.tolist()
-    ['A', 'A', 'A', 'B']
-    """
-    if not isinstance(name, str) or name not in PRESETS:
-        raise ValueError(f"there is no preset {show(name)}.")
-    return PRESETS[name][1]()
+    """The points of a preset."""
+    return look_up(PRESETS, name, "preset")[1]()
 
 
-def _clouds(seed: int, size: int, centres: list[list[float]], spread: float = 0.6) -> Points:
-    rng = np.random.default_rng(seed)
-    X = np.concatenate([rng.normal(centre, spread, (size, 2)) for centre in centres])
+def _clouds(seed: int, size: int, *centres: tuple[float, float]) -> Points:
+    spread = np.random.default_rng(seed).normal(0.0, 0.6, (len(centres), size, 2))
+    X = np.array(centres)[:, None] + spread
     return check_points(X.round(3), np.repeat(np.arange(len(centres)), size))
 
 
@@ -141,24 +132,23 @@ def _outlier() -> Points:
 
 def _collinear() -> Points:
     """Almost on one line: the weight along it is well determined, the other one hardly."""
-    x = np.array([-2.0, -1.6, -1.1, -0.7, -0.2, 0.3, 0.7, 1.2, 1.5, 2.0])
-    wave = np.array([0.02, -0.01, 0.015, -0.02, 0.01, -0.015, 0.02, -0.01, 0.005, -0.02])
-    return check_points(np.column_stack([x, x + wave]).round(3), x > 0)
+    x = np.linspace(-2.0, 2.0, 10)
+    return check_points(np.column_stack([x, x + 0.02 * np.sin(7 * x)]).round(3), x > 0)
 
 
-def _gate(*codes: int) -> Callable[[], Points]:
-    return lambda: check_points([[-1, -1], [1, -1], [-1, 1], [1, 1]], codes)
+def _gate(*codes: int) -> Points:
+    return check_points([[-1, -1], [1, -1], [-1, 1], [1, 1]], codes)
 
 
 PRESETS: dict[str, tuple[str, Callable[[], Points]]] = {
-    "and": ("AND", _gate(0, 0, 0, 1)),
-    "or": ("OR", _gate(0, 1, 1, 1)),
-    "xor": ("XOR", _gate(0, 1, 1, 0)),
+    "and": ("AND", lambda: _gate(0, 0, 0, 1)),
+    "or": ("OR", lambda: _gate(0, 1, 1, 1)),
+    "xor": ("XOR", lambda: _gate(0, 1, 1, 0)),
     "four": ("Four points", lambda: check_points([[6, 9], [5, 7], [5, 9], [0, 10]], [1, 1, 0, 0])),
-    "separable": ("Separable clouds", lambda: _clouds(1, 20, [[-1.4, -0.6], [1.4, 0.8]])),
+    "separable": ("Separable clouds", lambda: _clouds(1, 20, (-1.4, -0.6), (1.4, 0.8))),
     "gaussians": ("Overlapping Gaussians", _gaussians),
     "outlier": ("An outlier that breaks MSE", _outlier),
     "collinear": ("Nearly collinear", _collinear),
-    "three": ("Three classes", lambda: _clouds(2, 15, [[-1.6, -1], [1.6, -1], [0, 1.8]], 0.55)),
+    "three": ("Three classes", lambda: _clouds(2, 15, (-1.6, -1.0), (1.6, -1.0), (0.0, 1.8))),
     "empty": ("Empty", lambda: check_points([], [])),
 }

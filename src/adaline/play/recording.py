@@ -19,27 +19,6 @@ SCRIPTS = (
     *("dialogs", "tasks", "board", "app"),
 )
 MAX_STEPS = 400  # of a recording, which has some kilobytes for each
-PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>adaline: {title}</title>
-<link rel="icon" href="data:,">
-<style>
-{style}
-</style>
-</head>
-<body>
-<main id="page"></main>
-<script id="recording" type="application/json">{data}</script>
-<script type="module">
-{script}
-</script>
-</body>
-</html>
-"""
 
 
 def bundle(*more: str) -> str:
@@ -64,10 +43,11 @@ def record(
     drawings = [first, *(draw(k) for k in range(steps + 1))]
     frames = to_json(drawings, lambda area: areas.setdefault(area, len(areas)))
     data = json.dumps({"frames": frames, "areas": [to_base64(area) for area in areas]})
-    return PAGE.format(
-        title=title,
-        style=read_static_files()["style.css"].decode(),
-        # No text of a drawing may end the script element.
-        data=data.replace("<", "\\u003c"),
-        script=bundle("recording"),
-    )
+    data = data.replace("<", "\\u003c")  # no text of a drawing may end its script element
+    files = {name: content.decode() for name, content in read_static_files().items()}
+    page = files["index.html"].replace("play with linear learning", title)
+    style = f"<style>\n{files['style.css']}</style>"
+    page = page.replace('<link rel="stylesheet" href="style.css" />', style)
+    recording = f'<script id="recording" type="application/json">{data}</script>'
+    script = f'{recording}\n<script type="module">\n{bundle("recording")}</script>'
+    return page.replace('<script type="module" src="host.js"></script>', script)

@@ -22,7 +22,6 @@ from adaline.play.learners import PASSES, Learner
 from adaline.play.points import Array, Points
 from adaline.play.settings import Values
 
-MAX_TRACED = 2_000  # points that are shown one by one; with more, the end of learning is shown
 Ints = NDArray[np.int64]
 
 
@@ -142,12 +141,7 @@ def _in_one_line(estimator: Any) -> str:
 
 
 def _points_code(points: Points) -> list[str]:
-    """The points as code, exactly; many of them are read from the file that the page saves."""
-    if len(points) > 300:
-        return [
-            'table = np.genfromtxt("points.csv", delimiter=",", dtype=str, skip_header=1)',
-            "X, y = table[:, :2].astype(float), table[:, 2]",
-        ]
+    """The points as code, exactly."""
     rows = ", ".join(f"[{x!r},\N{NO-BREAK SPACE}{y!r}]" for x, y in points.X.tolist())
     lines = fill(f"X = np.array([{rows}])", 96, subsequent_indent="    ")
     text = lines.replace("\N{NO-BREAK SPACE}", " ")
@@ -163,13 +157,9 @@ def run_learner(
         return Run(points, "Learning needs points of two classes.")
     if classes > learner.max_classes:
         return Run(points, f"{learner.title} separates two classes; there are {classes}.")
-    if learner.kind is adaline.KernelPerceptron and n > MAX_TRACED:
-        limit = f"compares every pair of points; the board allows {MAX_TRACED:,}"
-        return Run(points, f"{learner.title} {limit}; there are {n:,}.")
-    if PASSES in learner.settings and n <= MAX_TRACED:
-        # A table of 8,000 rows takes a sixth of a second.
-        values = {**values, "max_iter": min(int(values["max_iter"]), max(1, 8_000 // n))}
-    arguments = learner.arguments(values, classes)
+    if PASSES in learner.settings:  # a table of 8,000 rows takes a sixth of a second
+        values = {**values, "max_iter": min(int(values["max_iter"]), 8_000 // n)}
+    arguments = learner.arguments(values)
     try:
         if learner.kind is adaline.max_margin:
             return _largest_margin(points, arguments)
@@ -190,9 +180,8 @@ def _fit(points: Points, model: Any, margins: list[float]) -> Run:
     model.fit(points.X, points.labels, **start)
     call, more = _in_one_line(model), f", margins={margins}" if margins else ""
     run = Run(points, "", model, call, f"{call}.fit(X, y{more})")
-    if len(points) <= MAX_TRACED:
-        with suppress(TypeError):  # of learners without steps
-            return _with_steps(run, adaline.trace(model, points.X, points.labels))
+    with suppress(TypeError):  # of learners without steps
+        return _with_steps(run, adaline.trace(model, points.X, points.labels))
     if getattr(model, "coef_", None) is None:
         return run
     return replace(run, W=model.coef_[None], b=model.intercept_[None])

@@ -9,8 +9,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
+Item = TypeVar("Item")
 Value = float | str | bool
 Values = Mapping[str, Value]
 
@@ -28,7 +29,6 @@ class Setting:
     scale: str = "linear"  # or "log" or "whole"
     # Other settings and the values that they must have for this one to matter; else it is hidden.
     when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
-    classes: int | None = None  # how many classes there must be for it to matter
     argument: str | None = None  # the learner's: by default that of its name; "" for none
     convert: Callable[[Any], Any] = lambda value: value  # from its value to that of the argument
 
@@ -52,16 +52,15 @@ class Setting:
         checked: Value = value
         return checked
 
-    def is_shown(self, values: Values, classes: int | None = None) -> bool:
-        """Whether it matters beside these values, with so many classes."""
-        fits = all(values[name] in allowed for name, allowed in self.when.items())
-        return fits and self.classes in (None, classes)
+    def is_shown(self, values: Values) -> bool:
+        """Whether it matters beside these values."""
+        return all(values[name] in allowed for name, allowed in self.when.items())
 
     def describe(self) -> dict[str, Any]:
         """The control for the page."""
-        shown = {k: v for k, v in vars(self).items() if k not in ("argument", "convert")}
         lists = {"choices": list(self.choices.items()), "when": list(self.when.items())}
-        return {**shown, "kind": self.kind, **lists}
+        names = ("name", "title", "kind", "low", "high", "scale")
+        return {name: getattr(self, name) for name in names} | lists
 
 
 def choice(name: str, title: str, choices: Mapping[str, str], **more: Any) -> Setting:
@@ -84,10 +83,8 @@ def change_values(settings: Iterable[Setting], values: Values, given: Any) -> di
     if not isinstance(given, Mapping):
         raise ValueError(f"settings are {show(given)}; expected names with values.")
     known = {setting.name: setting for setting in settings}
-    for name in given:
-        if name not in known:
-            raise ValueError(f"there is no setting {show(name)}; there are {', '.join(known)}.")
-    return {**values, **{name: known[name].check(value) for name, value in given.items()}}
+    checked = {k: look_up(known, k, "setting").check(value) for k, value in given.items()}
+    return {**values, **checked}
 
 
 def check_number(value: Any, what: str) -> float:
@@ -103,6 +100,13 @@ def check_whole(value: Any, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
         raise ValueError(f"{what} is {show(value)}; expected a whole number from 0.")
     return value
+
+
+def look_up(table: Mapping[str, Item], name: Any, what: str) -> Item:
+    """The item of that name; ValueError where there is none."""
+    if not isinstance(name, str) or name not in table:
+        raise ValueError(f"there is no {what} {show(name)}.")
+    return table[name]
 
 
 def show(value: Any) -> str:

@@ -29,9 +29,9 @@ from typing import Any
 import adaline
 from adaline import load
 from adaline.play import trial_form
-from adaline.play.settings import show
+from adaline.play.settings import look_up, show
 
-LEARNERS = (
+LEARNERS = (  # as the command names them
     *("ridge", "least-squares", "widrow-hoff", "poisson", "logistic", "gaussian", "perceptron"),
     *("adaline", "sigmoid", "least-squares-classifier", "ho-kashyap"),
 )
@@ -254,9 +254,7 @@ def _wait(state: State) -> tuple[State, str]:
 
 def _read_file(state: State, what: Any) -> Drawing:
     """A file that was written, to be downloaded."""
-    if not isinstance(what, str) or what not in DOWNLOADS:
-        raise ValueError(f"there is no file {show(what)} to download.")
-    name, kind = DOWNLOADS[what]
+    name, kind = look_up(DOWNLOADS, what, "file to download")
     if not (state.path / name).exists():
         raise ValueError(f"there is no {what} yet.")
     return {"name": name, "type": kind, "bytes": (state.path / name).read_bytes()}

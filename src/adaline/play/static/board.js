@@ -97,7 +97,7 @@ function learner(el, send) {
         words.textContent = known.words;
         settings.build(known.settings);
       }
-      settings.show(drawing.settings, drawing.classes);
+      settings.show(drawing.settings);
       tellRate(bound, drawing);
     },
   };

@@ -1,4 +1,4 @@
-// Take it away: the Python lines of the present state, and the points as a file.
+// Take it away: the Python lines of the present state, and the board as a page.
 import { make } from "./dom.js";
 import { saved } from "./files.js";
 
@@ -21,7 +21,6 @@ export function dialogs(el, send) {
     text, make("div", { class: "row" }, copy, close));
   el.append(make("section", { class: "card row", "aria-label": "Take it away" },
     make("button", { type: "button", class: "first", onclick: () => send({ event: "code" }) }, "Show the code"),
-    make("button", { type: "button", class: "edit", onclick: () => send({ event: "save" }) }, "Save the points"),
     make("button", { type: "button", class: "edit", title: "One HTML file that shows every step without a server", onclick: () => send({ event: "export" }) }, "Export as a page"), dialog));
   return {
     show(_drawing, news) {
@@ -29,7 +28,6 @@ export function dialogs(el, send) {
         text.textContent = news.code;
         if (!dialog.open) dialog.showModal();
       }
-      if ("csv" in news) saved("points.csv", "text/csv", news.csv);
       if ("html" in news) saved("board.html", "text/html", news.html);
     },
   };

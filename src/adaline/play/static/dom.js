@@ -64,11 +64,10 @@ export function controls(hear) {
       built = settings.map(build);
       element.replaceChildren(...built.map((one) => one.element));
     },
-    show(values, classes) {
+    show(values) {
       for (const { setting, ...one } of built) {
         if (!one.element.contains(document.activeElement)) one.show(values[setting.name]);
-        one.element.hidden = !setting.when.every(([name, allowed]) => allowed.includes(values[name]))
-          || (setting.classes !== null && setting.classes !== classes);
+        one.element.hidden = !setting.when.every(([name, allowed]) => allowed.includes(values[name]));
       }
     },
   };
