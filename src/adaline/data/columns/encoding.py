@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.columns.facts import FactsOf, Numbers
+from adaline.data.columns.facts import collect
 from adaline.data.columns.formula import Part, expand_terms, made_columns
 from adaline.data.columns.inputs import (
     ByName,
@@ -139,11 +139,11 @@ class Encoding(Result):
 
         Levels of text stay those of all rows.
         """
-        filled = {entry.name: "number" for entry in self.inputs if entry.mean is not None}
-        facts = FactsOf(rows, filled, {}).of_all(jobs)
-        means = {name: f.mean for name, f in facts.items() if isinstance(f, Numbers) and f.n}
-        inputs = (replace(e, mean=means.get(e.name, e.mean)) for e in self.inputs)
-        return replace(self, inputs=tuple(inputs))
+        facts = collect(rows, [e for e in self.inputs if e.mean is not None], self.na, jobs)
+        means = {name: fact.mean for name, fact in facts.items() if fact.n}
+        return replace(
+            self, inputs=tuple(replace(e, mean=means.get(e.name, e.mean)) for e in self.inputs)
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

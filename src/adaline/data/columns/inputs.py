@@ -137,6 +137,11 @@ def missing_in(column: Column) -> NDArray[np.bool_] | None:
     return gone if gone is not None and gone.any() else None
 
 
+def values_in(column: Column) -> NDArray[Any]:
+    missing = missing_in(column)
+    return np.asarray(column.values if missing is None else column.values[~missing])
+
+
 def read_column(entry: Input, column: Column, block: Block, na: Sequence[str] = ()) -> Column:
     """The column as its input has it: text, or numbers; as it is if it is so already."""
     if entry.levels is not None:

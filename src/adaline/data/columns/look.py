@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from adaline.data.columns.encoding import Encoding
-from adaline.data.columns.facts import Numbers, Texts, are_rounded, values_in
+from adaline.data.columns.facts import Facts, collect, facts_of_block
 from adaline.data.columns.formula import parse_formula
-from adaline.data.columns.inputs import ByName, Input
+from adaline.data.columns.inputs import ByName, Input, values_in
 from adaline.data.columns.options import ColumnOptions
-from adaline.data.columns.verdicts import Judge, facts_wanted, read_strays, use_one
+from adaline.data.columns.recognise import read_as, recognise
+from adaline.data.columns.rules import Rules, Verdict
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.notations import words
 from adaline.data.reading.source import Column, Source, chosen, place_of
 from adaline.errors import DataError, DataWarning, plural
 from adaline.results import Result
 from adaline.summaries import aligned
-
-EXAMPLES, EXAMPLE_LETTERS = 3, 18  # values shown of a column, and letters of each
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,8 @@ class Look(Result):
     def recognised(self) -> tuple[tuple[str, str], ...]:
         """Columns that were read by a notation, and which, in words."""
         entries = (*self.encoding.inputs, *filter(None, [self.encoding.target]))
-        return tuple((entry.name, words(entry.reading)) for entry in entries if is_news(entry))
+        plain = ("", "number", "text", "date")
+        return tuple((e.name, words(e.reading)) for e in entries if e.reading not in plain)
 
     @property
     def merged(self) -> tuple[tuple[str, int], ...]:
@@ -157,55 +157,97 @@ def study(source: Source, options: ColumnOptions) -> Look:
     if target is not None:
         place_of(target, names, source.name, "target column")
         source = source.with_labels(target)
-    picked = [names[j] for j in chosen(options.inputs, names, source.name)]
-    picked = [name for name in picked if name not in (target, *options.ignore)]
-    if not picked:
+    inputs = [names[j] for j in chosen(options.inputs, names, source.name)]
+    inputs = [name for name in inputs if name not in (target, *options.ignore)]
+    if not inputs:
         raise DataError(f"{source.name}: there are no columns beside the target.")
-    wanted = picked if target is None else [*picked, target]
-    source, marks, notes = read_strays(source, options, wanted)
-    collect = facts_wanted(source, options, wanted, marks)
-    facts, head = collect.of_all(options.jobs), source.head()
-    judge, entry = Judge(options, source, facts, ByName(head), marks), None
-    try:
-        verdicts = [judge.verdict(name) for name in picked]
-        use_one(verdicts, facts, options)
-        notes += [(v.name, v.note) for v in verdicts if v.note and v.used is not None]
-        if target is not None:
-            if target not in facts and judge.columns[target].kind == "text":
-                first = replace(collect, kinds={target: "text"}).of_block(head)
-                judge = replace(judge, facts=first)  # of rows that can be read once only
-            entry, note = judge.target(target)
-            notes += [(target, note)] * bool(note)
-    except DataError as error:
-        raise DataError(f"{source.name}: {error.args[0]}", *error.args[1:]) from None
-    inputs = tuple(v.used for v in verdicts if v.used is not None)
-    left_out = tuple((v.name, v.why) for v in verdicts if v.used is None)
-    used, terms = inputs, tuple[str, ...]()
+    studied = inputs if target is None else [*inputs, target]
+    source, head, read = recognise(source, options, studied)
+    facts = collect_facts(source, options, head, read)
+    rules = Rules(options, source, head, facts)
+    verdicts = {v.name: v for v in rules.of_inputs([read[name] for name in inputs])}
+    used = tuple(v.entry for v in verdicts.values() if v.entry is not None and not v.why)
+    left_out = tuple((v.name, v.why) for v in verdicts.values() if v.why)
+    terms = tuple[str, ...]()
     if options.formula is not None:  # inputs that no term has are left out
-        formula = parse_formula(options.formula, tuple(e.name for e in inputs))
-        used = tuple(e for e in inputs if e.name in formula.columns)
+        formula = parse_formula(options.formula, tuple(entry.name for entry in used))
+        used = tuple(entry for entry in used if entry.name in formula.columns)
         terms = tuple(formula.terms)
-    how = options.missing, options.unknown, left_out, tuple(options.na)
-    encoding = Encoding(used, *how, entry, terms)
-    rows = next((fact.n + fact.gaps for fact in facts.values()), source.rows)
-    reasons, uses = dict(notes) | dict(left_out), {v.name: "left out" for v in verdicts}
-    entries = {e.name: e for e in inputs}
-    uses |= {name: describe_use(e) for name, e in entries.items()}
     if target is not None:
-        entries |= {} if entry is None else {target: entry}
-        uses[target] = "the target" + ("" if entry is None else describe_target(entry))
-    looked = []
-    for name in source.names:
-        column, reading = judge.columns[name], entries[name].reading if name in entries else ""
-        gaps, use = count_gaps(facts.get(name), column, reading), uses.get(name)
-        seen = (name, column.kind, gaps, *example_values(column))
-        looked.append(LookedAt(*seen, use or "left out, as you asked", reasons.get(name, "")))
-    return Look(source.name, rows, tuple(looked), encoding, tuple(notes))
+        verdicts[target] = rules.of_target(read[target])
+    how = options.missing, options.unknown, left_out, tuple(options.na)
+    encoding = Encoding(used, *how, None if target is None else verdicts[target].entry, terms)
+    columns = tuple(
+        look_at(name, head[name], facts.get(name), verdicts.get(name), name == target)
+        for name in names
+    )
+    rows = next((fact.n + fact.gaps for fact in facts.values()), None) if source.again else None
+    notes = tuple((v.name, v.note) for v in verdicts.values() if v.note and not v.why)
+    return Look(source.name, source.rows if rows is None else rows, columns, encoding, notes)
 
 
-def describe_target(entry: Input) -> str:
-    known = is_news(entry) or entry.reading in ("number", "date")
-    return f", {words(entry.reading)}" * known
+def collect_facts(
+    source: Source, options: ColumnOptions, head: ByName, read: dict[str, Verdict]
+) -> dict[str, Facts]:
+    """Facts about text and dates, and numbers if means are wanted, but for the target.
+
+    A column without any value in the first rows is read as its levels are.
+    """
+    means, target = options.missing in ("mean", "auto"), options.target
+    entries = [verdict.entry for verdict in read.values() if verdict.entry is not None]
+    text = {e.name for e in entries if e.levels is not None or head[e.name].kind == "text"}
+    numbers = {e.name for e in entries if e.name != target and (e.is_date or means)}
+    wanted = [entry for entry in entries if entry.name in text | numbers]
+    if not source.again:  # the first rows of the target must do
+        if any(entry.name != target for entry in wanted):
+            raise DataError(
+                f"{source.name} can be read once only, and its text columns and means need a pass "
+                "of their own; save it to a file first, give an encoding=, or choose columns= of "
+                "numbers."
+            )
+        return facts_of_block(wanted, options.na, head.block)
+    facts = collect(source, wanted, options.na, options.jobs)
+    late = []
+    for name, verdict in read.items():
+        counts = facts[name].counts if name in facts else None
+        if counts and options.read.get(name) != "text" and not len(values_in(head[name])):
+            levels = Column("text", np.arange(len(counts)), tuple(counts))
+            read[name] = verdict = read_as(name, levels, source, options)
+            late += [verdict.entry] if verdict.entry is not None else []
+    return facts | collect(source, late, options.na, options.jobs)
+
+
+def look_at(
+    name: str, column: Column, fact: Facts | None, verdict: Verdict | None, is_target: bool
+) -> LookedAt:
+    """One column, by its first rows, what all rows hold, and what was decided."""
+    entry = None if verdict is None or verdict.why else verdict.entry
+    if is_target:
+        use = "the target"
+        if entry is not None and entry.reading not in ("", "text"):
+            use += f", {words(entry.reading)}"
+    elif verdict is None:
+        use = "left out, as you asked"
+    else:
+        use = "left out" if entry is None else describe_use(entry)
+    values = values_in(column)
+    gaps = len(column.values) - len(values) if fact is None else fact.gaps
+    different, shown = None, []
+    if column.kind != "other":
+        values = np.unique(values)
+        # Floats beyond 2^53 are rounded, so that different whole numbers may be the same.
+        is_rounded = values.dtype.kind == "f" and np.any(np.abs(values) >= 2.0**53)
+        different = None if is_rounded else len(values)
+        shown = [show(value, column) for value in values[:3].tolist()]
+    why = "" if verdict is None else verdict.why or verdict.note
+    return LookedAt(name, column.kind, gaps, different, tuple(shown), use, why)
+
+
+def show(value: Any, column: Column) -> str:
+    """A value, in at most 18 letters."""
+    text = column.levels[value] if column.kind == "text" else f"{value:g}"
+    text = str(np.datetime64(int(value // 1), "D")) if column.kind == "date" else text
+    return text if len(text) <= 18 else f"{text[:15]}..."
 
 
 def describe_use(entry: Input) -> str:
@@ -217,31 +259,3 @@ def describe_use(entry: Input) -> str:
         parts = {part.partition("=")[0] for part in entry.parts}
         text += "".join(f", {what}s" for what in ("month", "weekday") if what in parts)
     return text + ", gaps marked" * entry.gaps
-
-
-def count_gaps(fact: Numbers | Texts | None, column: Column, reading: str) -> int:
-    """Missing values of all rows, or of the first if there was no look at all."""
-    if fact is None:
-        return len(column.values) - len(values_in(column))
-    numbers = fact.readings.get(reading) if isinstance(fact, Texts) else None
-    return fact.gaps if numbers is None else numbers.gaps
-
-
-def example_values(column: Column) -> tuple[int | None, tuple[str, ...]]:
-    if column.kind == "other":
-        return None, ()
-    values = np.unique(values_in(column))
-    first = values[:EXAMPLES].tolist()
-    if column.kind == "text":
-        shown = [column.levels[k] for k in first]
-    elif column.kind == "date":
-        shown = [str(np.datetime64(int(day // 1), "D")) for day in first]
-    else:
-        shown = [f"{value:g}" for value in first]
-    count = None if column.kind == "number" and are_rounded(values) else len(values)
-    most = EXAMPLE_LETTERS
-    return count, tuple(s if len(s) <= most else f"{s[: most - 3]}..." for s in shown)
-
-
-def is_news(entry: Input) -> bool:
-    return entry.reading not in ("", "number", "text", "date")
