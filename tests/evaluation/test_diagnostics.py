@@ -12,14 +12,13 @@ from adaline.cli import main
 from adaline.evaluation.diagnostics import (
     breusch_pagan,
     durbin_watson,
-    influence,
-    influence_sentence,
     jarque_bera,
     poisson_dispersion,
     reset_test,
     residual_checks,
     row_warnings,
 )
+from adaline.evaluation.influence import influence, influence_sentence
 from adaline.evaluation.trial import Rows
 
 KEYS = ("linearity", "spread", "normality", "independence")

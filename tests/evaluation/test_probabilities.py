@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from adaline.evaluation.probabilities import calibration, miss_to_alarm_ratio, thresholds
+from adaline.evaluation.diagnostics import calibration
+from adaline.evaluation.quality import miss_to_alarm_ratio, thresholds
 
 
 def drawn(rng, n=1500, times=1.0, more=0.0):
@@ -20,24 +21,28 @@ def test_the_slope_is_that_of_a_logistic_regression_on_the_log_odds(rng):
     sm = pytest.importorskip("statsmodels.api")
     yes, v = drawn(rng, times=1.5, more=0.2)
     twin = sm.Logit(yes.astype(float), sm.add_constant(v)).fit(disp=0)
-    found = calibration(yes, v)
-    assert found.slope == pytest.approx(twin.params[1], rel=1e-8)
+    found = calibration(yes, v).numbers
+    assert found["slope"] == pytest.approx(twin.params[1], rel=1e-8)
     low, high = twin.conf_int()[1]
-    assert found.slope_low == pytest.approx(low, rel=1e-7)
-    assert found.slope_high == pytest.approx(high, rel=1e-7)
+    assert found["slope_low"] == pytest.approx(low, rel=1e-7)
+    assert found["slope_high"] == pytest.approx(high, rel=1e-7)
     p = 1 / (1 + np.exp(-v))
-    assert found.z == pytest.approx(np.sum(yes - p) / np.sqrt(np.sum(p * (1 - p))))
+    assert found["z"] == pytest.approx(np.sum(yes - p) / np.sqrt(np.sum(p * (1 - p))))
 
 
 @pytest.mark.parametrize(
-    ("times", "more", "kind"),
-    [(1.0, 0.0, "right"), (2.5, 0.0, "too sure"), (0.5, 0.0, "too timid"), (1.0, 0.6, "too high")],
+    ("times", "more", "words"),
+    [
+        (1.0, 0.0, "are calibrated"),
+        (2.5, 0.0, "too near to 0 and 1"),
+        (0.5, 0.0, "too near to each other"),
+        (1.0, 0.6, "too high on average"),
+    ],
 )
-def test_each_fault_has_its_word(rng, times, more, kind):
+def test_each_fault_has_its_word(rng, times, more, words):
     found = calibration(*drawn(rng, times=times, more=more))
-    assert found.kind == kind
-    words = {"right": "calibrated", "too sure": "too near to 0 and 1"}
-    assert words.get(kind, "probabilities are too") in found.sentence
+    assert words in found.sentence
+    assert found.fine == (words == "are calibrated")
 
 
 def scored(rng, n=200):

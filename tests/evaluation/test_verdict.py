@@ -69,16 +69,14 @@ def rows(rng):
     return X, 0.1 * X[:, 0] + X[:, 1] + 2 * X[:, 2] + rng.standard_normal(400)
 
 
-def test_rows_with_gaps_are_left_out_of_a_trial_and_refused_by_a_verdict(rng):
+@pytest.mark.parametrize("gap", ["X", "y", "learned", "learned_y"])
+def test_rows_with_gaps_are_refused_by_their_name(rng, gap):
     X = rng.standard_normal((40, 2))
-    model, y = adaline.LeastSquares().fit(X, X[:, 0]), X[:, 0].copy()
-    X[3, 1], y[7] = np.nan, np.inf
-    trial = Trial.of(model, X, y)
-    assert (trial.left_out, trial.quality.n, trial.names) == (2, 38, ["x0", "x1"])
-    with pytest.raises(ValueError, match="NaN or infinity in 2 rows"):
-        adaline.verdict(model, X, y)
-    with pytest.raises(ValueError, match="in every row"):
-        Trial.of(model, X * np.nan, y)
+    model, y = adaline.LeastSquares().fit(X, X[:, 0]), X[:, 0]
+    rows = {"X": X, "y": y, "learned": X, "learned_y": y}
+    rows[gap] = np.where(np.arange(rows[gap].size).reshape(rows[gap].shape) == 3, np.nan, rows[gap])
+    with pytest.raises(ValueError, match=f"^{gap} contains NaN or infinity"):
+        Trial.of(model, **rows)
 
 
 @pytest.mark.parametrize(("K", "title"), [(2, "'1'"), (3, "the likeliest class")])

@@ -161,11 +161,13 @@ def compare(
     y = y if is_class else finite("y", y)
     parts = cv if isinstance(cv, Folds) else folds(y, cv, groups=groups, times=times, seed=seed)
     tested = np.sort(np.concatenate([test for _, test in parts]))
-    tried = []
+    no_model, constant = _no_model(y[tested], is_class)
+    tried, losses = [], {NO_MODEL: _loss(y[tested], constant, is_class)}
     for called, model in named.items():
         if getattr(model, "_traces", None) == "duals" and len(y) > MAX_ROWS_FOR_KERNELS:
-            note = f"not tried: more than {MAX_ROWS_FOR_KERNELS:,} rows"
-            tried.append((Compared(called, note=note), np.empty(0)))
+            tried.append(
+                Compared(called, note=f"not tried: more than {MAX_ROWS_FOR_KERNELS:,} rows")
+            )
             continue
         begin = time.perf_counter()
         try:
@@ -174,14 +176,24 @@ def compare(
                 result = cross_validated(model, X, y, parts, sample_weight=omega, seed=seed)
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             text = str(error).split("\n")[0].split(". ")[0].split("; ")[0]
-            tried.append((Compared(called, note=f"failed: {name(text)}"), np.empty(0)))
+            tried.append(Compared(called, note=f"failed: {name(text)}"))
         else:
-            row = replace(_row(called, result.quality), seconds=time.perf_counter() - begin)
-            tried.append((row, _loss(y[tested], result.answers.predicted, is_class)))
+            row = _row(called, result.quality)
+            tried.append(replace(row, seconds=time.perf_counter() - begin))
+            losses[called] = _loss(y[tested], result.answers.predicted, is_class)
     # The best constant first, then by quality, and what failed last.
-    tried.sort(key=lambda pair: math.inf if pair[0].measure is None else -pair[0].measure)
-    rows = _against_best([_no_model(y[tested], is_class), *tried], parts, is_class)
-    return Comparison(rows, "accuracy" if is_class else "R²", len(tested), parts.way)
+    tried.sort(key=lambda row: math.inf if row.measure is None else -row.measure)
+    rows = [no_model, *tried]
+    best = max(rows, key=lambda row: -math.inf if row.measure is None else row.measure)
+    for j, row in enumerate(rows):
+        if row.name in losses and row is not best:
+            with np.errstate(over="ignore", invalid="ignore"):
+                d = losses[row.name] - losses[best.name]
+                p = mcnemar(d) if is_class else corrected_t(d, tested, parts)
+            # Bonferroni, as the best was chosen among them (Hsu, Multiple Comparisons, 1996: it
+            # suffices to compare the best with each).
+            rows[j] = replace(row, p=min(1.0, p * (len(losses) - 1)))
+    return Comparison(tuple(rows), "accuracy" if is_class else "R²", len(tested), parts.way)
 
 
 def kind_of_target(y: NDArray[Any]) -> str:
@@ -213,7 +225,7 @@ def _learners(given: Any, y: NDArray[Any], seed: int) -> dict[str, Any]:
     return {n if names.count(n) == 1 else repr(model): model for n, model in pairs}
 
 
-def _no_model(y: NDArray[Any], is_class: bool) -> tuple[Compared, Array]:
+def _no_model(y: NDArray[Any], is_class: bool) -> tuple[Compared, NDArray[Any]]:
     """The best constant for the rows predicted: their most common class, or their mean.
 
     Not that of the training rows: the majority of a training fold is the minority of its test fold,
@@ -223,7 +235,7 @@ def _no_model(y: NDArray[Any], is_class: bool) -> tuple[Compared, Array]:
     constant = np.full(len(y), labels[np.argmax(counts)] if is_class else np.mean(y))
     quality: Quality = Decisions(labels.tolist()) if is_class else Errors()
     quality.add(y, constant)
-    return _row(NO_MODEL, quality), _loss(y, constant, is_class)
+    return _row(NO_MODEL, quality), constant
 
 
 def _row(called: str, quality: Quality) -> Compared:
@@ -237,42 +249,19 @@ def _loss(y: NDArray[Any], predicted: NDArray[Any], is_class: bool) -> Array:
         return np.asarray(y != predicted if is_class else (y - predicted) ** 2, dtype=np.float64)
 
 
-def _against_best(
-    tried: list[tuple[Compared, Array]], parts: Folds, is_class: bool
-) -> tuple[Compared, ...]:
-    """The rows, with the p-value of each against the best.
-
-    p is multiplied by how many are compared with the best (Bonferroni), since the best was chosen
-    among them (Hsu, Multiple Comparisons, 1996: it suffices to compare the best with each).
-    """
-    able = [(row, loss) for row, loss in tried if row.measure is not None]
-    best, least = max(able, key=lambda pair: float(pair[0].measure or 0.0))
-    rows = []
-    for row, loss in tried:
-        if row is not best and row.measure is not None:
-            with np.errstate(over="ignore", invalid="ignore"):
-                p = mcnemar(loss - least) if is_class else corrected_t(loss - least, parts)
-            row = replace(row, p=min(1.0, p * (len(able) - 1)))
-        rows.append(row)
-    return tuple(rows)
-
-
 def mcnemar(d: Array) -> float:
     """The exact p-value that +1 and -1 are equally likely in d; zeros do not count."""
     more, less = int(np.sum(d > 0)), int(np.sum(d < 0))
     return float(stats.binomtest(more, more + less).pvalue) if more + less else 1.0
 
 
-def corrected_t(d: Array, parts: Folds) -> float:
+def corrected_t(d: Array, tested: Any, parts: Folds) -> float:
     """The p-value of a mean of 0, by t = mean / sqrt((1/k + test/train) s²) of the k folds' means.
 
-    d are differences of the rows that were predicted, in their order.
+    d are differences of the rows `tested`, which are sorted.
     """
-    k, order = len(parts), np.argsort(np.concatenate([test for _, test in parts]))
-    by_fold = np.empty_like(d)
-    by_fold[order] = d
-    ends = np.cumsum([len(test) for _, test in parts])[:-1]
-    means = np.array([part.mean() for part in np.split(by_fold, ends)])
+    k = len(parts)
+    means = np.array([d[np.searchsorted(tested, test)].mean() for _, test in parts])
     if k < 2 or not np.all(np.isfinite(means)) or not np.any(d):
         return 1.0
     share = float(np.mean([len(test) / len(train) for train, test in parts]))

@@ -18,7 +18,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 from sklearn.utils.validation import check_array, has_fit_parameter
 
 from adaline.estimators.labels import runs_in as runs_in
-from adaline.evaluation.quality import Decisions, Quality, quality_for
+from adaline.evaluation.quality import Quality, quality_for
 from adaline.evaluation.trial import Answers, answers
 from adaline.evaluation.words import HOLD_OUT, plural, words_for
 from adaline.parameters import Expected, ParameterError, array, count, is_whole, weights_of
@@ -59,11 +59,10 @@ def folds(y: Any, cv: int = 10, *, groups: Any = None, times: Any = None, seed: 
     n = len(truth) if truth.ndim in (1, 2) else 0
     if n < 2:
         raise ParameterError(f"y has shape {truth.shape}; folds need two rows or more.")
-    count(2)("cv", cv)
+    k = min(int(count(2)("cv", cv)), n)
     Expected("a whole number", is_whole)("seed", seed)
     if groups is not None and times is not None:
         raise ParameterError("groups and times are both given; folds follow one of them.")
-    k = min(int(cv), n)
     if times is not None:
         when = codes_of("times", times, n)
         # Of equally many different times; TimeSeriesSplit would tear equal times apart.
@@ -75,8 +74,9 @@ def folds(y: Any, cv: int = 10, *, groups: Any = None, times: Any = None, seed: 
     way = "leave-one-out cross-validation" if k == n else f"{k}-fold cross-validation"
     if groups is not None:
         group = codes_of("groups", groups, n)
-        k = min(k, int(group.max()) + 1)
-        way = f"{k}-fold cross-validation over {plural(int(group.max()) + 1, 'group')}"
+        m = int(group.max()) + 1
+        k = min(k, m)
+        way = f"{k}-fold cross-validation over {plural(m, 'group')}"
     sizes = np.bincount(codes)
     # Few different values are classes, if the largest has a row for each fold.
     is_class = 3 * len(sizes) <= n and int(sizes.max()) >= k
@@ -114,11 +114,10 @@ class CrossValidated(Result):
     @property
     def spread(self) -> dict[str, Any]:
         """How the measure differs from fold to fold; empty for one fold, or folds of one row."""
-        key = "accuracy" if isinstance(self.quality, Decisions) else "r2"
         if min(f["rows"] for f in self.per_fold) < 2 or len(self.per_fold) < 2:
             return {}
-        if any(facts[key] is None for facts in self.per_fold):
-            key = "rmse"
+        # The first that each fold has: R² is unknown where all targets are equal.
+        key = next(k for k in MEASURES if all(facts.get(k) is not None for facts in self.per_fold))
         values = [facts[key] for facts in self.per_fold]
         ends = {"least": min(values), "largest": max(values)}
         deviation = float(np.std(values, ddof=1))
@@ -175,10 +174,8 @@ def cross_validated(
     >>> found.model.predict([[1.0, 1.0]]).round(1)
     array([2.9])
     """
-    X, truth = (
-        check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False),
-        array("y", y),
-    )
+    X = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False)
+    truth = array("y", y)
     if truth.ndim not in (1, 2) or len(truth) != X.shape[0]:
         raise ParameterError(f"X has {X.shape[0]} rows and y has shape {truth.shape}.")
     omega = weights_of("sample_weight", sample_weight, len(truth))
@@ -203,7 +200,6 @@ def predict_folds(
     `seed` is that of `fit_in_order`.
     """
     quality, predicted, per_fold = quality_for(trained), [], []
-    classes = getattr(trained, "classes_", None)
     for j, (train, test) in enumerate(parts, start=1):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit to all rows has warned already
@@ -213,7 +209,7 @@ def predict_folds(
             except ValueError as error:
                 lead = f"fold {j} of {len(parts)} cannot be trained on ({error})"
                 raise ValueError(f"{lead} Use fewer folds, or more rows.") from error
-            one = _in_classes(answers(part, X[test]), part, classes)
+            one = _in_classes(answers(part, X[test]), part, getattr(trained, "classes_", None))
         predicted.append((one.predicted, one.log_p, one.scores))
         own = quality_for(trained)
         for sums in (quality, own):
@@ -227,8 +223,9 @@ def predict_folds(
         None if any(v is None for v in values) else np.concatenate(values)[order]
         for values in zip(*predicted, strict=True)
     ]
-    given = Answers(*joined)
-    return CrossValidated(trained, quality, tested[order], given, tuple(per_fold), parts.way)
+    return CrossValidated(
+        trained, quality, tested[order], Answers(*joined), tuple(per_fold), parts.way
+    )
 
 
 def fitted(model: BaseEstimator, X: Any, y: Any, omega: Any = None, seed: int = 0) -> BaseEstimator:

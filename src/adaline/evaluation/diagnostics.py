@@ -1,21 +1,15 @@
 """Checks of a trial: probabilities or residuals, single rows, leakage, and too few rows.
 
 A check doubts only if a difference is both significant and as large as its `min_effect`: with many
-rows every trifle is significant. `verdict` calls `diagnose`; docs/pictures.md has the table. The
-influence of single rows on a least-squares or ridge fit, which plots of residuals show, too:
-
-Z      rows in units of their columns, and a column of ones for the bias
-omega  weights of the rows
-G      (Z' diag(omega) Z + penalty)^-1
-h      omega_i z_i' G z_i                    leverage
-step   omega_i G z_i e_i / (1 - h_i)         what leaving row i out takes from the weights
-D      step' Z' diag(omega) Z step / (q s2)  Cook's distance, q = sum of h
+rows every trifle is significant. `verdict` calls `diagnose`; docs/pictures.md has the table.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,16 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from adaline.estimators.logistic import LogisticRegression
 from adaline.estimators.registry import scatter_of
-from adaline.evaluation.probabilities import calibration
-from adaline.evaluation.trial import BaseEstimator, Rows, Trial, ask
-from adaline.evaluation.words import cell, listed, name, number, p_value, percent, plural
+from adaline.evaluation.influence import influence, influence_sentence
+from adaline.evaluation.quality import NORMAL_95
+from adaline.evaluation.trial import Rows, Trial
+from adaline.evaluation.words import listed, name, number, p_value, percent, plural
 from adaline.parameters import is_sparse
 from adaline.results import Array, Result
 
 SIGNIFICANCE = 0.01
 MIN_ROWS = 20  # with fewer, residuals and leakage are not checked; any round number
-MAX_COLUMNS, MAX_ENTRIES = 300, 5_000_000  # of larger tables the inverse would take seconds
 
 
 @dataclass(frozen=True)
@@ -62,9 +57,17 @@ def diagnose(trial: Trial) -> tuple[Check, ...]:
     target, is_class = name(trial.target or "the target"), hasattr(model, "classes_")
     checks: list[Check] = []
     if rows is not None and answers is not None:
-        if is_class:
-            checks += calibration_check(model, rows.y, answers.log_p)
-        elif rows.y.ndim == 1:
+        if is_class and answers.log_p is not None:
+            # Of two classes the second, of more the likeliest.
+            log_p, classes = answers.log_p, model.classes_
+            many, label = len(classes) > 2, name(classes[1])
+            best = log_p.argmax(axis=1) if many else np.ones(len(log_p), dtype=np.int64)
+            v = log_p[np.arange(len(log_p)), best]
+            with np.errstate(all="ignore"):
+                odds = v - (np.log(-np.expm1(v)) if many else log_p[:, 0])
+            what = "of the likeliest class" if many else f"of {label!r}"
+            checks.append(calibration(rows.y == classes[best], odds, what))
+        elif not is_class and rows.y.ndim == 1:
             checks += residual_checks(rows.y, answers.predicted, scatter_of(model))
     has_targets = learned is not None and learned.y is not None
     if learned is not None and has_targets:
@@ -80,20 +83,49 @@ def diagnose(trial: Trial) -> tuple[Check, ...]:
     return tuple(checks)
 
 
-def calibration_check(model: BaseEstimator, y: NDArray[Any], log_p: Array | None) -> list[Check]:
-    """Whether probabilities of the second of two classes, or of the likeliest, are right."""
-    if log_p is None:
-        return []
-    classes = model.classes_
-    best = log_p.argmax(axis=1) if len(classes) > 2 else np.ones(len(y), dtype=np.int64)
-    what = "of the likeliest class" if len(classes) > 2 else f"of {name(classes[1])!r}"
-    v = log_p[np.arange(len(y)), best]
-    with np.errstate(all="ignore"):
-        others = np.log(-np.expm1(v)) if len(classes) > 2 else log_p[:, 0]
-        checked = calibration(y == classes[best], v - others)
-    fine = None if checked.kind == "unknown" else checked.kind == "right"
-    numbers = {"predicted": checked.predicted, "observed": checked.observed, "slope": checked.slope}
-    return [Check("calibration", f"Probabilities {what}", fine, checked.sentence, numbers)]
+def calibration(yes: Any, log_odds: Any, what: str = "") -> Check:
+    """Check probabilities 1 / (1 + exp(-v)), of `what`, against what was observed.
+
+    On average, z is the sum of (observed - predicted) over its deviation. From low to high, Cox's
+    slope is b in observed log-odds = a + b v: below 1 if probabilities are too near 0 and 1.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> v = rng.normal(0, 2, 2000)
+    >>> yes = rng.random(2000) < 1 / (1 + np.exp(-v))
+    >>> calibration(yes, v).fine, calibration(yes, 3 * v).fine
+    (True, False)
+    """
+    y = np.asarray(yes, dtype=bool)
+    # Beyond 30 a probability is 0 or 1 to rounding.
+    v = np.clip(np.nan_to_num(np.asarray(log_odds, dtype=np.float64)), -30.0, 30.0)
+    p = special.expit(v)
+    z, slope, error = float(np.sum(y - p) / np.sqrt(np.sum(p * (1 - p)))), math.nan, math.nan
+    # One class or separable rows raise ValueError: the likelihood grows without bound.
+    with warnings.catch_warnings(), suppress(ValueError):
+        warnings.simplefilter("ignore")
+        if np.ptp(v) > 0:
+            columns = LogisticRegression(alpha=0).fit(v[:, np.newaxis], y).summary().columns
+            slope, error = float(columns["coef"][1]), float(columns["std err"][1])
+    low, high = slope - NORMAL_95 * error, slope + NORMAL_95 * error
+    numbers = {"predicted": float(p.mean()), "observed": float(y.mean()), "z": z}
+    numbers |= {"slope": slope, "slope_low": low, "slope_high": high}
+    text = f"{percent(p.mean())} predicted on average, {percent(y.mean())} observed"
+    text += f" in {plural(len(y), 'row')}"
+    fine, meaning = True, "calibrated"
+    if min(y.sum(), (~y).sum()) < 10 or not math.isfinite(high - low):  # any round number
+        lead = f"Too few rows to check the probabilities: {text}."
+        return Check("calibration", f"Probabilities {what}", None, lead, numbers)
+    if high < 1:
+        fine, meaning = False, "too near to 0 and 1: nearly certain predictions are less certain"
+    elif low > 1:
+        fine, meaning = False, "too near to each other: likely predictions are likelier"
+    elif abs(z) > NORMAL_95:
+        fine, meaning = False, f"too {'low' if z > 0 else 'high'} on average"
+    ends = f"slope {number(slope, 2)}, 95% interval {number(low, 2)} to {number(high, 2)}"
+    text = f"The probabilities are {meaning} ({text}; {ends}; 1 is right)."
+    return Check("calibration", f"Probabilities {what}", fine, text, numbers)
 
 
 def residual_checks(truth: Any, predicted: Any, scatter: str = "constant") -> tuple[Check, ...]:
@@ -252,100 +284,3 @@ def row_warnings(rows: Rows, is_class: bool) -> list[str]:
                 "costs."
             )
     return texts
-
-
-@dataclass(frozen=True, eq=False)
-class Influence(Result):
-    """What single rows do to a fit.
-
-    `leverage` and `cook` are of all rows, in units of the uncertainty of the fit; `rows` have the
-    largest distances, largest first, and `changes` (m, p) is what leaving out each adds to the
-    coefficients if the penalty stays. `parameters` is the sum of the leverages.
-
-    >>> from adaline import LeastSquares
-    >>> x, y = np.arange(6.0)[:, None], np.array([0.0, 1.0, 2.0, 3.0, 4.0, 9.0])
-    >>> found = influence(LeastSquares().fit(x, y), x, y)
-    >>> int(found.rows[0]), found.changes[0].round(3)  # without row 5 the slope is 1
-    (5, array([-0.571]))
-    """
-
-    leverage: Array
-    cook: Array
-    rows: Any
-    changes: Array
-    parameters: float
-
-    @property
-    def decisive(self) -> Any:
-        """Those of `rows` that move the fit by themselves: Cook's distance is above 1."""
-        return self.rows[self.cook[self.rows] > 1.0]
-
-
-def influence(model: BaseEstimator, X: Any, y: Any, sample_weight: Any = None) -> Influence | None:
-    """Leverage and Cook's distance of training rows.
-
-    Of least squares and ridge regression of one target; None for other models, for sparse rows and
-    for large tables.
-    """
-    if getattr(model, "_intervals", None) != "values" or is_sparse(X) or np.ndim(y) != 1:
-        return None
-    n, p = X.shape
-    if p > MAX_COLUMNS or n * p > MAX_ENTRIES or n <= 2 or np.size(model.coef_) != p:
-        return None
-    omega = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
-    with np.errstate(all="ignore"):
-        e = np.asarray(y, np.float64) - np.asarray(ask(model, "predict", X), dtype=np.float64)
-        Z, units, penalty = _in_units(model, np.asarray(X, dtype=np.float64), omega)
-        S = Z.T @ (omega[:, None] * Z)
-        if not np.isfinite(S).all():
-            return None
-        # Directions that the rows do not determine have no steps.
-        G = np.linalg.pinv(S + np.diag(penalty), rcond=len(S) * 2.0**-52, hermitian=True)
-        V = Z @ G
-        h = np.clip(omega * np.sum(V * Z, axis=1), 0.0, 1.0)
-        q, largest = float(h.sum()), float(np.abs(e).max()) or 1.0
-        r = e / largest  # squares of errors of 1e-200 would vanish
-        s = np.sqrt(omega @ r**2 / max(n - q, 1.0))
-        # A row of leverage one is met exactly; without it there is no fit to compare with.
-        share = np.divide(omega * r, 1.0 - h, out=np.zeros(n), where=h < 1.0 - 1e-10)
-        cook = (share / max(s, 1e-300)) ** 2 * np.sum((V @ S) * V, axis=1) / q
-    if not (np.isfinite(cook).all() and np.isfinite(h).all()):
-        return None
-    rows = np.argsort(-cook, kind="stable")[:5]
-    changes = -(V[rows] * (largest * share)[rows, None])[:, :p] / units
-    return Influence(h, cook, rows, changes, q)
-
-
-def _in_units(model: BaseEstimator, X: Array, omega: Array) -> tuple[Array, Array, Array]:
-    """Columns about their means in units of their largest values, these units, and the penalty."""
-    has_bias = bool(getattr(model, "fit_intercept", True))
-    Z = X - omega @ X / omega.sum() if has_bias else X
-    units = np.abs(Z).max(axis=0)
-    units = np.where(units > 0, units, 1.0)
-    alpha, scale = getattr(model, "alpha_", 0.0), getattr(model, "column_scale_", None)
-    # The root first: without a penalty, 0 / units² is 0 where units² would vanish.
-    penalty = (np.sqrt(float(np.max(alpha))) * (1.0 if scale is None else scale) / units) ** 2
-    Z = np.column_stack([Z / units, *[np.ones(len(Z))] * has_bias])
-    return Z, units, np.append(penalty, [0.0] * has_bias)
-
-
-def influence_sentence(
-    moved: Influence, model: BaseEstimator, X: Any, y: Any, names: list[str], target: str = "target"
-) -> str:
-    """Whether single rows move the fit, and what the most influential one does."""
-    i, count = int(moved.rows[0]), len(moved.decisive)
-    largest = f"the largest Cook's distance is {number(float(moved.cook[i]), 2)}"
-    if not count:
-        return f"No single row moves the fit: leaving any one out changes little; {largest}."
-    lead = "A single row moves" if count == 1 else f"{count} rows each move"
-    with np.errstate(all="ignore"):
-        far = np.nan_to_num(np.abs(X[i] - X.mean(axis=0)) / X.std(axis=0))
-    # The column by which the row is recognised, and the coefficient that moves predictions most.
-    w, change = np.ravel(model.coef_), moved.changes[0]
-    j, k = int(np.argmax(far)), int(np.argmax(np.abs(change) * X.std(axis=0)))
-    return (
-        f"{lead} the fit; {largest}. That row has {name(target)} {number(float(y[i]), 4)} and "
-        f"{name(names[j])} {cell(float(X[i, j]), names[j], 4)}. Without it, the coefficient of "
-        f"{name(names[k])} would be {number(float(w[k] + change[k]), 3)} instead of "
-        f"{number(float(w[k]), 3)}. Check whether the row is right."
-    )

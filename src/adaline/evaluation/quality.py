@@ -298,3 +298,59 @@ def quality_for(model: BaseEstimator) -> Quality:
     if costs is None and reject_cost is not None:
         costs = 1.0 - np.eye(len(model.classes_))
     return Decisions(model.classes_.tolist(), costs, reject_cost)
+
+
+@dataclass(frozen=True, eq=False)
+class Thresholds(Result):
+    """Two classes at every threshold: a row is positive if its probability exceeds it.
+
+    `hits` and `alarms` count positive and other rows above each of `thresholds`, from 0 up, and
+    hold until the next; `positive` and `others` are the rows of the two classes, `label` is that
+    of the positive one.
+
+    >>> found = thresholds(np.array([True, False, True]), np.array([0.9, 0.5, 0.25]), "ill")
+    >>> found.at(0.3), found.at(0.6)  # hits and false alarms
+    ((1, 1), (1, 0))
+    """
+
+    thresholds: Array
+    hits: Any
+    alarms: Any
+    positive: int
+    others: int
+    label: Any
+
+    def at(self, threshold: float) -> tuple[int, int]:
+        """Hits and false alarms if the probability has to exceed `threshold`."""
+        k = int(np.searchsorted(self.thresholds, threshold, side="right")) - 1
+        return int(self.hits[k]), int(self.alarms[k])
+
+    def mean_cost(self, ratio: float) -> float:
+        """Of a decision at the threshold 1 / (1 + ratio), if a miss costs `ratio` false alarms."""
+        hits, alarms = self.at(1.0 / (1.0 + ratio))
+        return (ratio * (self.positive - hits) + alarms) / (self.positive + self.others)
+
+    def constant_cost(self, ratio: float) -> float:
+        """The same of the better of two constant predictions."""
+        return min(ratio * self.positive, self.others) / (self.positive + self.others)
+
+
+def miss_to_alarm_ratio(model: BaseEstimator) -> float:
+    """How many false alarms a miss costs, by the costs of a model; 1 without."""
+    costs = getattr(model, "costs", None)
+    C: Array = np.asarray([[0, 1], [1, 0]] if costs is None else costs, dtype=np.float64)
+    miss, alarm = C[0, 1] - C[1, 1], C[1, 0] - C[0, 0]  # C[i, j]: deciding i when j is true
+    return float(miss / alarm) if alarm > 0 and miss > 0 else 1.0
+
+
+def thresholds(yes: Any, p: Array, label: Any = True) -> Thresholds | None:
+    """Count hits and false alarms of probabilities p of the class `label`; None for one class."""
+    y = np.asarray(yes, dtype=bool)
+    if y.all() or not y.any():
+        return None
+    # At threshold 0 all rows with p > 0 are positive, at each value of p those above it.
+    at = np.unique(np.append(p, 0.0))
+    hits, alarms = (
+        len(part) - np.searchsorted(np.sort(part), at, side="right") for part in (p[y], p[~y])
+    )
+    return Thresholds(at, hits, alarms, int(y.sum()), int((~y).sum()), label)

@@ -23,6 +23,7 @@ from adaline.parameters import (
     NONE,
     ParameterError,
     array,
+    finite,
     is_sparse,
     numbers,
     shown,
@@ -87,10 +88,9 @@ class Trial(Result):
     """A fitted model, rows to try it on, and its predictions.
 
     `rows` (some of them, if there are many) were predicted, with `answers`, and `quality` counts
-    all; `held_out` says whether they are no training rows, None if unknown, and `left_out` how many
-    had NaN or infinity. With `folds`, training rows were predicted by models without them.
-    `learned` are the training rows, `separability` is theirs, and `converged` is False if a warning
-    said so. `names` are those of the columns.
+    all; `held_out` says whether they are no training rows, None if unknown. With `folds`, training
+    rows were predicted by models without them. `learned` are the training rows, `separability` is
+    theirs, and `converged` is False if a warning said so. `names` are those of the columns.
 
     >>> from adaline import Ridge
     >>> trial = Trial.of(Ridge(1.0).fit([[0.0], [1.0]], [0.0, 1.0]), [[2.0]], [2.0], held_out=True)
@@ -106,7 +106,6 @@ class Trial(Result):
     held_out: bool | None = None
     folds: CrossValidated | None = None
     learned: Rows | None = None
-    left_out: int = 0
     target: str | None = None
     separability: Any = None
     converged: bool | None = True
@@ -127,7 +126,7 @@ class Trial(Result):
         learned_weight: Any = None,
         **more: Any,
     ) -> Self:
-        """Check rows, leave out those with NaN or infinity, and predict the others.
+        """Check rows, and predict them.
 
         `quality` may count more rows than X has. `cross_validated` is the result on X and y, which
         then are training rows. Training rows are `learned`, or else X and y if held_out=False;
@@ -138,31 +137,32 @@ class Trial(Result):
         TEXT("target", more.get("target"))
         if (X is None) != (y is None):
             raise ParameterError("one of X and y is given, the other is not; quality needs both.")
-        given: dict[str, Any] = {"names": column_names(model, X, names), "folds": cross_validated}
-        given["held_out"] = None if held_out is None else bool(held_out)
+        held_out = None if held_out is None else bool(held_out)
+        rows = predicted = training = None
         if X is not None:
-            rows, given["left_out"] = check_rows(model, X, y)
+            rows = check_rows(model, X, y)
             if held_out is False or cross_validated is not None:
-                given["learned"] = rows
-            if cross_validated is not None:
-                at, n = cross_validated.rows, len(rows.y)
-                if given["left_out"] or at[-1] >= n or (len(at) == at[-1] + 1 != n):
-                    raise ParameterError(
-                        f"X has {n} rows, and cross_validated is about {at[-1] + 1} or more. Give "
-                        "the same rows."
-                    )
-                rows, given["held_out"] = Rows(rows.X[at], rows.y[at]), True
-                quality, predicted = cross_validated.quality, cross_validated.answers
-            else:
+                training = rows
+            if cross_validated is None:
                 predicted = answers(model, rows.X)
                 _check_targets(model, rows.y, predicted.predicted)
                 if quality is None:
                     quality = quality_for(model)
                     quality.add(rows.y, predicted.predicted, predicted.log_p, predicted.scores)
-            given |= {"rows": rows, "answers": predicted}
+            else:
+                at, n = cross_validated.rows, len(rows.y)
+                if at[-1] >= n or (len(at) == at[-1] + 1 != n):
+                    raise ParameterError(
+                        f"X has {n} rows, and cross_validated is about {at[-1] + 1} or more. Give "
+                        "the same rows."
+                    )
+                rows, held_out = Rows(rows.X[at], rows.y[at]), True
+                quality, predicted = cross_validated.quality, cross_validated.answers
         if learned is not None:
-            given["learned"], _ = check_rows(model, learned, learned_y, learned_weight, "learned")
-        return cls(model, quality=quality, **given, **more)
+            training = check_rows(model, learned, learned_y, learned_weight, "learned")
+        tried: dict[str, Any] = {"rows": rows, "answers": predicted, "quality": quality}
+        tried |= {"held_out": held_out, "folds": cross_validated, "learned": training}
+        return cls(model, column_names(model, X, names), **tried, **more)
 
     @property
     def way(self) -> str:
@@ -184,29 +184,21 @@ def require_fitted(model: BaseEstimator) -> None:
 
 def check_rows(
     model: BaseEstimator, X: Any, y: Any = None, weight: Any = None, called: str = "X"
-) -> tuple[Rows, int]:
-    """Rows of the model's columns without NaN and infinity, and how many others there are."""
-    y_name = "y" if called == "X" else f"{called}_y"
+) -> Rows:
+    """Finite rows of the model's columns, with their targets and weights."""
     X = as_csr(X) if is_sparse(X) else numbers(called, X)
     n, p = X.shape[:1], int(model.n_features_in_)
     if X.shape != (*n, p):
         raise ParameterError(f"{called} has shape {X.shape}; the model was fitted on {p} columns.")
-    sums = np.asarray(X.sum(axis=1) if is_sparse(X) else X)  # np.matrix has no vectors
-    finite = np.isfinite(sums).reshape(*n, -1).all(axis=1)
+    finite(called, X.data if is_sparse(X) else X)
     if y is not None:
-        y = array(y_name, y) if hasattr(model, "classes_") else numbers(y_name, y)
+        called_y = "y" if called == "X" else f"{called}_y"
+        y = array(called_y, y) if hasattr(model, "classes_") else finite(called_y, y)
         if y.ndim not in (1, 2) or y.shape[:1] != n:
             raise ParameterError(
-                f"{called} has {n[0]} rows and {y_name} has shape {y.shape}; give one for each."
+                f"{called} has {n[0]} rows and {called_y} has shape {y.shape}; give one for each."
             )
-        if y.dtype.kind == "f":
-            finite &= np.isfinite(y.reshape(*n, -1)).all(axis=1)
-    weight = weights_of(f"{called}_weight", weight, *n)
-    if not finite.any():
-        raise ParameterError(f"{called} has NaN or infinity in every row; none can be used.")
-    if not finite.all():
-        X, y, weight = (None if v is None else v[finite] for v in (X, y, weight))
-    return Rows(X, y, weight), int(np.sum(~finite))
+    return Rows(X, y, weights_of(f"{called}_weight", weight, *n))
 
 
 def _check_targets(model: BaseEstimator, y: NDArray[Any], predicted: NDArray[Any]) -> None:

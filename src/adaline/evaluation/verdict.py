@@ -14,7 +14,6 @@ from adaline.evaluation.diagnostics import Check, diagnose, row_warnings
 from adaline.evaluation.fit_evidence import condition, fit_warnings, has_converged, short_evidence
 from adaline.evaluation.trial import BaseEstimator, Trial
 from adaline.evaluation.words import plural, words_for
-from adaline.parameters import ParameterError
 from adaline.results import Result
 
 MIN_ROWS_OF_QUALITY = 30  # with fewer, measured numbers are rough
@@ -90,12 +89,8 @@ def verdict(
     -------
     Verdict
     """
-    trial = Trial.of(model, X, y, held_out=held_out, names=names, separability=separability)
-    if trial.left_out:
-        raise ParameterError(
-            f"X or y contains NaN or infinity in {plural(trial.left_out, 'row')}; leave them out."
-        )
-    return judge(trial)
+    given: Any = {"held_out": held_out, "names": names, "separability": separability}
+    return judge(Trial.of(model, X, y, **given))
 
 
 def judge(trial: Trial) -> Verdict:

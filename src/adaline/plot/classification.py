@@ -13,9 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_consistent_length
 
-from adaline.evaluation.probabilities import Thresholds, miss_to_alarm_ratio, thresholds
-from adaline.evaluation.probabilities import calibration as judge_calibration
-from adaline.evaluation.quality import wilson
+from adaline.evaluation.diagnostics import calibration as check_calibration
+from adaline.evaluation.quality import Thresholds, miss_to_alarm_ratio, thresholds, wilson
 from adaline.evaluation.trial import answers, ask
 from adaline.evaluation.words import name, number, percent, plain
 from adaline.plot import draw
@@ -176,7 +175,7 @@ class CalibrationDisplay(BinaryDisplay, calibration.CalibrationDisplay):
         counts = np.bincount(np.searchsorted(np.quantile(p, np.arange(1, n_bins) / n_bins), p))
         picture.low, picture.high = wilson(share, counts[counts > 0])
         picture.brier = float(np.mean((p - happened) ** 2))
-        picture.verdict = judge_calibration(happened, logit(p)).sentence
+        picture.verdict = check_calibration(happened, logit(p)).sentence
         return picture
 
     @property

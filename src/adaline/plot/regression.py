@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from adaline import Ridge
 from adaline.evaluation.coefficients import Effect, coefficients, effect_of_column
-from adaline.evaluation.diagnostics import influence
+from adaline.evaluation.influence import influence
 from adaline.evaluation.trial import ask, column_names
 from adaline.evaluation.words import number, plain, plural
 from adaline.plot import draw
@@ -26,7 +26,7 @@ MAX_BARS = 25  # coefficients, which fill a screen
 class ResidualsDisplay(Display):
     """Residuals against fitted values, against normal quantiles, and against leverage.
 
-    Leverage and Cook's distance are those of `adaline.evaluation.diagnostics`: for rows of a fit by
+    Leverage and Cook's distance are those of `adaline.evaluation.influence`: for rows of a fit by
     least squares or ridge regression. There are two panels for other rows and models.
 
     Examples

@@ -13,7 +13,7 @@ from adaline.evaluation import words
 from adaline.evaluation.coefficients import Coefficients
 from adaline.evaluation.cross_validation import CrossValidated
 from adaline.evaluation.fit_evidence import condition, reconciled, summary_of
-from adaline.evaluation.probabilities import Thresholds
+from adaline.evaluation.quality import Thresholds
 from adaline.evaluation.trial import BaseEstimator, Trial
 from adaline.evaluation.words import DateColumn, cell, name, number, percent, plain
 
@@ -43,8 +43,6 @@ def data_card(given: Mapping[str, Any], trial: Trial) -> Card:
         kinds = {None: "rows", True: "held-out rows", False: "training rows, reported on"}
         kind = f"rows in {trial.way}" if trial.way else kinds[trial.held_out]
         card += [(kind, number(len(trial.rows.y))), ("columns", number(len(trial.names)))]
-    if trial.left_out:
-        card.append(("rows left out for gaps", number(trial.left_out)))
     return tuple(card)
 
 

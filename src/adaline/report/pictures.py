@@ -12,7 +12,7 @@ import numpy as np
 
 from adaline import plot
 from adaline.evaluation.coefficients import Effect
-from adaline.evaluation.probabilities import Thresholds, miss_to_alarm_ratio
+from adaline.evaluation.quality import Thresholds, miss_to_alarm_ratio
 from adaline.evaluation.trial import Trial
 from adaline.evaluation.words import name, plain
 from adaline.plot.draw import COLOURS

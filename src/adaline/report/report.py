@@ -17,7 +17,7 @@ from adaline.data.outputs import refuse_unwritable, write_atomically
 from adaline.evaluation import words
 from adaline.evaluation.coefficients import describe_effects, effects
 from adaline.evaluation.fit_evidence import proof_sentences
-from adaline.evaluation.probabilities import Thresholds, thresholds
+from adaline.evaluation.quality import Thresholds, thresholds
 from adaline.evaluation.trial import FACTS, TEXT, BaseEstimator, Trial
 from adaline.evaluation.verdict import Verdict, judge
 from adaline.evaluation.words import capitalised, listed, name, number, percent, plain, plural
@@ -98,7 +98,7 @@ class Report:
         table = judged.coefficients
         curves = () if X is None else effects(model, table, X, trial.names, target)
         self.drivers = describe_effects(curves, table)
-        self.warnings = _warnings(warnings, judged, trial.left_out)
+        self.warnings = _warnings(warnings, judged)
         self.checks = judged.checks
         self.quality = tuple(words.quality_rows(facts)) if facts else ()
         self.limits = _limits(trial, facts)
@@ -119,8 +119,7 @@ class Report:
     def of(cls, model: BaseEstimator, X: Any = None, y: Any = None, **given: Any) -> Self:
         """A report of a fitted model and of rows, with options of `Report` and of `Trial.of`.
 
-        Rows with NaN or infinity are left out, with a warning. Without rows the report has no
-        quality.
+        Without rows the report has no quality.
         """
         own = given.keys() & {"title", "data", "warnings", "verdict", "code", "gaps"}
         texts = {key: given.pop(key) for key in own}
@@ -217,17 +216,11 @@ def _thresholds(trial: Trial) -> Thresholds | None:
     return thresholds(rows.y == label, np.exp(answers.log_p[:, 1]), label)
 
 
-def _warnings(given: Iterable[Any], judged: Verdict, left_out: int) -> tuple[str, ...]:
-    """Warnings of the caller, of the verdict, and about gaps, each once."""
+def _warnings(given: Iterable[Any], judged: Verdict) -> tuple[str, ...]:
+    """Warnings of the caller and of the verdict, each once."""
     # A text, a Warning, or what `warnings.catch_warnings(record=True)` collects.
     texts = [plain(getattr(w, "message", w)) for w in given]
-    texts += [capitalised(w) for w in judged.warnings]
-    if left_out:
-        texts.append(
-            f"{plural(left_out, 'row', 'have')} NaN or infinity and were left out. Fill them in, "
-            "or find out why they are missing."
-        )
-    return tuple(dict.fromkeys(texts))
+    return tuple(dict.fromkeys([*texts, *map(capitalised, judged.warnings)]))
 
 
 def _question(trial: Trial, learned: int | None) -> str:
