@@ -29,10 +29,12 @@ def test_sizes_are_told_of_columns_and_not_of_the_intercept(rng, intercept):
     X = rng.standard_normal((50, 2))
     y = rng.random(50) < 1 / (1 + np.exp(-X[:, 0]))
     model = adaline.LogisticRegression(alpha=0, fit_intercept=intercept).fit(X, y)
-    found = coefficients(model, ["a", "b"], np.array([2.0, 3.0]))
+    found = coefficients(model, ["a", "b"], X)
     weights = found.rows[1:] if intercept else found.rows
     assert [row["name"] for row in weights] == ["a", "b"]
-    np.testing.assert_allclose([r["per sd"] for r in weights], model.coef_[0] * [2.0, 3.0])
+    np.testing.assert_allclose(
+        [r["per sd"] for r in weights], model.coef_[0] * X.std(axis=0, ddof=1)
+    )
     np.testing.assert_allclose([r["odds ratio"] for r in weights], np.exp(model.coef_[0]))
     if intercept:
         assert "per sd" not in found.rows[0]

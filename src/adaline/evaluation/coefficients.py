@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.sparsefuncs import mean_variance_axis
+from sklearn.preprocessing import StandardScaler
 
 from adaline.estimators.registry import effect_of
 from adaline.evaluation.explain import interval
@@ -80,18 +80,10 @@ class Coefficients(Result):
         return cells, notes
 
 
-def standard_deviations(X: Any) -> Array:
-    """Standard deviations of the columns of rows, dense or CSR."""
-    n = X.shape[0]
-    with np.errstate(over="ignore"):
-        variance = mean_variance_axis(X.tocsr(), axis=0)[1] if is_sparse(X) else X.var(axis=0)
-        return np.asarray(np.sqrt(variance * n / max(n - 1, 1)))
-
-
-def coefficients(model: BaseEstimator, names: list[str], deviations: Any = None) -> Coefficients:
+def coefficients(model: BaseEstimator, names: list[str], X: Any = None) -> Coefficients:
     """The weights of a model; an empty table if it is not a weighted sum of its columns.
 
-    `deviations` are the standard deviations of the columns, if known.
+    Rows X, dense or CSR, add the weights in standard deviations of the columns.
     """
     coef: Any = getattr(model, "coef_", None)
     if coef is None or np.shape(coef)[-1:] != (len(names),):
@@ -122,8 +114,10 @@ def coefficients(model: BaseEstimator, names: list[str], deviations: Any = None)
         if (ratio := f"{effect_of(model)} ratio") in MEANINGS:
             with np.errstate(over="ignore"):
                 more[ratio] = np.exp(w)
-        if deviations is not None:
-            more["per sd"] = w * deviations
+        if X is not None:
+            with np.errstate(over="ignore"):
+                variance = StandardScaler(with_mean=False).fit(X).var_
+            more["per sd"] = w * np.sqrt(variance * (X.shape[0] / max(X.shape[0] - 1, 1)))
         for j, row in enumerate(rows[-len(names) :]):
             row |= {head: float(v[j]) for head, v in more.items()}
     return Coefficients(tuple(columns), tuple(rows), tuple(notes), tuple(more))
@@ -205,33 +199,30 @@ def effect_of_column(
     target: str | None,
 ) -> Effect:
     """The effect of column j of rows X; the rest as in `effects`."""
-    column, mean, method = X[:, j], X[:, j].mean(), _method(model)
-    x = np.array([column.min(), column.max()])
-    usual = float(x[0]), float(x[1])
+    column, method = X[:, j], _method(model)
+    x = usual = np.array([column.min(), column.max()])
     if not np.isin(column, x).all():
-        usual = max(usual[0], mean - column.std()), min(usual[1], mean + column.std())
-        ends = np.quantile(column, [0.02, 0.98])
-        x = np.linspace(min(ends[0], usual[0]), max(ends[1], usual[1]), 41)  # smooth to the eye
+        usual = np.clip(column.mean() + np.array([-1.0, 1.0]) * column.std(), *x)
+        low, high = np.quantile(column, [0.02, 0.98])
+        x = np.linspace(min(low, usual[0]), max(high, usual[1]), 41)  # smooth to the eye
     at = np.tile(X.mean(axis=0), (len(x), 1))
     at[:, j] = x
     y = np.asarray(ask(model, method, at), dtype=np.float64).reshape(len(x), -1)
     labels = list(map(str, getattr(model, "classes_", np.empty(0)).tolist()))
+    of, part = [target or "the prediction"] * y.shape[1], np.arange(y.shape[1])
+    if labels:
+        # Of two classes the second one, else those that change most; one score is of the last.
+        part = np.sort(np.argsort(-np.ptp(y, axis=0), kind="stable")[:MAX_CLASSES])
+        part = part if len(labels) > 2 else np.array([y.shape[1] - 1])
+        of = [labels[k - y.shape[1]] for k in part]
+        of = of if method == "predict_proba" else [f"the score of {label!r}" for label in of]
     low = high = None
     if len(labels) < 3:  # intervals of several classes would hide each other
         row = next((row for row in table.rows if row["name"] == names[j]), {})
-        low, high = _interval(model, at, y, x - mean, row)
-    if not labels:
-        of = tuple([target or "the prediction"] * y.shape[1])
-        return Effect(names[j], x, y, low, high, of, usual, False)
-    # Of two classes the second one, else those that change most.
-    part = np.sort(np.argsort(-np.ptp(y, axis=0), kind="stable")[:MAX_CLASSES])
-    if len(labels) == 2:
-        part = np.array([y.shape[1] - 1])
-        low, high = (None if v is None else v[:, part] for v in (low, high))
-    share = method == "predict_proba"
-    shown = [labels[k - y.shape[1]] for k in part]  # one score is of the last class
-    of = tuple(label if share else f"the score of {label!r}" for label in shown)
-    return Effect(names[j], x, y[:, part], low, high, of, usual, share)
+        low, high = _interval(model, at, y, x - column.mean(), row)
+    low, high = (None if v is None else v[:, part] for v in (low, high))
+    ends = float(usual[0]), float(usual[1])
+    return Effect(names[j], x, y[:, part], low, high, tuple(of), ends, method == "predict_proba")
 
 
 def _interval(model: BaseEstimator, at: Array, y: Array, away: Array, row: Any) -> Any:

@@ -146,8 +146,15 @@ def fit_warnings(
             f"the condition number is {number(kappa, 3)}: some columns are nearly collinear. Leave "
             f"some out{ridge}."
         )
-    if names is not None and X is not None and getattr(model, "coef_", None) is not None:
-        texts += _collinear_columns(X, names)
+    vif = None if X is None or getattr(model, "coef_", None) is None else inflation(X)
+    if names is not None and vif is not None and vif.max() > MAX_INFLATION:
+        worst = [j for j in np.argsort(-vif, kind="stable") if vif[j] > MAX_INFLATION][:5]
+        pairs = ", ".join(f"{name(names[j])} ({number(float(vif[j]), 3)})" for j in worst)
+        texts.append(
+            f"other columns make these coefficients uncertain (variance inflation above "
+            f"{MAX_INFLATION:.0f}): {pairs}. Predictions may be fine, but do not interpret these "
+            "coefficients one by one."
+        )
     if has_converged(model) is False:
         lead = f"learning ended after max_iter = {model.max_iter} without having converged"
         if np.max(model.n_iter_) < model.max_iter:
@@ -198,16 +205,3 @@ def inflation(X: Any) -> Array | None:
     vif = np.diagonal(np.linalg.inv(C + 1e-12 * np.eye(len(C))))
     factors[varies] = np.where(vif > 1e9, np.inf, vif)
     return factors
-
-
-def _collinear_columns(X: Any, names: list[str]) -> list[str]:
-    """Columns whose coefficients others make uncertain, the worst first."""
-    if (vif := inflation(X)) is None or vif.max() <= MAX_INFLATION:
-        return []
-    worst = [j for j in np.argsort(-vif, kind="stable").tolist() if vif[j] > MAX_INFLATION][:5]
-    pairs = ", ".join(f"{name(names[j])} ({number(float(vif[j]), 3)})" for j in worst)
-    return [
-        f"other columns make these coefficients uncertain (variance inflation above "
-        f"{MAX_INFLATION:.0f}): {pairs}. Predictions may be fine, but do not interpret these "
-        "coefficients one by one."
-    ]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adaline.evaluation.coefficients import Coefficients, coefficients, standard_deviations
+from adaline.evaluation.coefficients import Coefficients, coefficients
 from adaline.evaluation.diagnostics import Check, diagnose, row_warnings
 from adaline.evaluation.fit_evidence import condition, fit_warnings, has_converged, short_evidence
 from adaline.evaluation.trial import BaseEstimator, Trial
@@ -116,7 +116,7 @@ def judge(trial: Trial) -> Verdict:
             warnings.append(f"only {rows} measure the quality: it is rough. Use more rows.")
     converged = trial.converged and has_converged(model)
     evidence = short_evidence(model, converged, trial.separability)
-    table = coefficients(model, trial.names, None if X is None else standard_deviations(X))
+    table = coefficients(model, trial.names, X)
     return Verdict(
         sentence, facts, evidence, converged, condition(model), tuple(warnings), table, checks
     )
