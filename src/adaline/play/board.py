@@ -237,10 +237,6 @@ def _moved(state: State, name: str) -> int:
     return int(np.sum(~same))
 
 
-def _corrections(state: State) -> int:
-    return 0 if state.run.problem else int(state.run.model.fit_.corrections)
-
-
 TASKS = (
     Task(
         "Let the perceptron learn OR: press Run until it stops.",
@@ -260,7 +256,11 @@ TASKS = (
     Task(
         "Move points so that the perceptron needs more than 20 corrections, and still succeeds.",
         {"preset": "or", "learner": "perceptron"},
-        lambda s: s.learner == "perceptron" and _is_separable(s) and _corrections(s) > 20,
+        lambda s: (
+            s.learner == "perceptron"
+            and _is_separable(s)
+            and bool(s.run.model.fit_.corrections > 20)
+        ),
     ),
     Task(
         "Find a rate at which Adaline diverges.",

@@ -15,7 +15,6 @@ from adaline.play.runs import Run
 from adaline.plot import GaussianDisplay, WeightPathDisplay
 
 GRID_SIZE = 120  # points along each side at which a posterior is computed
-MAX_CURVE_POINTS = 1000  # of a curve or a path that is sent
 SHORT_VERDICTS = {  # one sentence for a student; the proof is behind "Why?"
     "separable": "Yes: straight boundaries can keep the classes apart.",
     "overlapping": "No: any straight boundary has a point on its wrong side.",
@@ -74,32 +73,24 @@ def draw_run(run: Run) -> dict[str, Any]:
     # The mistake bound is about fixed increments from zero, with a bias.
     bounded = isinstance(model, adaline.Perceptron) and model.fit_intercept
     bounded = bounded and run.unit != "pass" and model.eta != "absolute"
+    wrong = run.count_wrong()
+    points = {0: "no point is", 1: "1 point is"}.get(wrong, f"{wrong} points are")
     return {
         "steps": run.steps,
         "passes": run.passes[-1],
         "batch": run.unit == "pass",
         "stopped": run.stopped,
-        "end": _describe_end(run.count_wrong()),
+        "end": f"At the end {points} on the wrong side.",
         "certificate": str(certificate),
-        "curves": [{"name": name, **_draw_curve(y)} for name, y in run.curves().items()],
+        "curves": [
+            {"name": name, "x": range(1, len(y) + 1), "y": y} for name, y in run.curves().items()
+        ],
         "unit": {"iteration": "iteration", "step": "Newton step"}.get(run.unit, "pass"),
         "ellipses": _draw_ellipses(run),
         "margin": margin,
         "corrections": model.fit_.corrections if bounded else None,
         "space": _has_weight_space(run),
     }
-
-
-def _describe_end(wrong: int) -> str:
-    """How the fit does on the points, in a sentence."""
-    words = {0: "no point is", 1: "1 point is"}.get(wrong, f"{wrong} points are")
-    return f"At the end {words} on the wrong side."
-
-
-def _draw_curve(values: Array) -> dict[str, Any]:
-    y = np.asarray(values, dtype=np.float64)
-    at = np.unique(np.linspace(0, len(y) - 1, min(len(y), MAX_CURVE_POINTS)).astype(np.int64))
-    return {"x": at + 1, "y": y[at]}
 
 
 def _draw_ellipses(run: Run) -> list[dict[str, Any]]:
@@ -171,7 +162,8 @@ def draw_weight_space(run: Run) -> dict[str, Any] | None:
     picture = WeightPathDisplay.from_estimator(run.model, X, y, grid=n)
     low, high = float(picture.surface.min()), float(picture.surface.max())
     shade = (picture.surface - low) / (high - low if high > low else 1.0)
-    thin = np.unique(np.linspace(0, len(picture.path) - 1, MAX_CURVE_POINTS).astype(np.int64))
+    most = min(1000, len(picture.path))  # a path of more points looks the same
+    thin = np.linspace(0, len(picture.path) - 1, most).astype(np.int64)
     return {
         "error": picture.error,
         "view": [*picture.x[[0, -1]], *picture.y[[0, -1]]],

@@ -99,13 +99,10 @@ class Run:
         if trace.unit == "step":
             return {"penalised loss": extra["loss"], "|gradient|": extra["|gradient|"]}
         first, curves = np.flatnonzero(np.diff(trace.passes, prepend=0)), {}
-        if self.is_kernel:
-            wrong = trace.updated
-        elif t.shape[1] < v.shape[1]:  # of a linear machine, t is the class
-            wrong = v.argmax(axis=1) != t[:, 0]
-        else:
-            middle = (t.max() + t.min()) / 2  # targets are -1 and 1, or 0 and 1
-            wrong = np.any((t - middle) * v <= 0, axis=1)
+        middle = (t.max() + t.min()) / 2  # targets are -1 and 1, or 0 and 1
+        is_machine = t.shape[1] < v.shape[1]  # then t is the class
+        wrong = v.argmax(axis=1) != t[:, 0] if is_machine else np.any((t - middle) * v <= 0, axis=1)
+        if not (is_machine or self.is_kernel):
             with np.errstate(over="ignore"):
                 errors = np.mean(self.model._row_errors(t, v), axis=1)
             size = np.diff(np.append(first, len(t)))
@@ -132,20 +129,17 @@ class Run:
             lines = [f"steps = trace({self.call}, X, y)", weights]
         elif self.W is None:
             lines[1] = "W, b = model.means_, model.covariance_  # a conic has no weights"
+        # No-break spaces keep the numbers of a point on one line.
+        rows = ", ".join(f"[{x!r},\N{NO-BREAK SPACE}{y!r}]" for x, y in self.points.X.tolist())
+        X = fill(f"X = np.array([{rows}])", 96, subsequent_indent="    ")
+        X = X.replace("\N{NO-BREAK SPACE}", " ")
+        y = f'y = np.array(list("{"".join(self.points.labels)}"))'
         head = ["import numpy as np", f"from adaline import {', '.join(imported)}", ""]
-        return "\n".join([*head, *_points_code(self.points), "", *lines]) + "\n"
+        return "\n".join([*head, X, y, "", *lines]) + "\n"
 
 
 def _in_one_line(estimator: Any) -> str:
     return " ".join(repr(estimator).split())
-
-
-def _points_code(points: Points) -> list[str]:
-    """The points as code, exactly."""
-    rows = ", ".join(f"[{x!r},\N{NO-BREAK SPACE}{y!r}]" for x, y in points.X.tolist())
-    lines = fill(f"X = np.array([{rows}])", 96, subsequent_indent="    ")
-    text = lines.replace("\N{NO-BREAK SPACE}", " ")
-    return [text, f'y = np.array(list("{"".join(points.labels)}"))']
 
 
 def run_learner(
@@ -162,17 +156,12 @@ def run_learner(
     arguments = learner.arguments(values)
     try:
         if learner.kind is adaline.max_margin:
-            return _largest_margin(points, arguments)
+            best = adaline.max_margin(points.X, points.labels, **arguments)
+            call = f"max_margin(X, y, fit_intercept={arguments['fit_intercept']})"
+            return Run(points, "", best, call, call, best.w[None, None], np.array([[best.b]]))
         return _fit(points, learner.kind(**arguments), list(margins))
     except (ValueError, TypeError, ArithmeticError) as error:
         return Run(points, str(error))
-
-
-def _largest_margin(points: Points, arguments: dict[str, Any]) -> Run:
-    best = adaline.max_margin(points.X, points.labels, **arguments)
-    more = "".join(f", {name}={value!r}" for name, value in arguments.items() if not value)
-    weights = best.w[None, None], np.array([[best.b]])
-    return Run(points, "", best, "max_margin", f"max_margin(X, y{more})", *weights)
 
 
 def _fit(points: Points, model: Any, margins: list[float]) -> Run:

@@ -127,9 +127,7 @@ def prepare(
     config = uvicorn.Config(
         Starlette(routes=routes),
         log_level="error",
-        access_log=False,
         server_header=False,
-        date_header=False,
         proxy_headers=False,
         ws="websockets-sansio",
         ws_max_size=2 * 2**20 if for_class else 200 * 2**20,  # a dropped file is one message
@@ -259,7 +257,7 @@ class Page:
         return Response(content, media_type=kind, headers=HEADERS)
 
     async def talk(self, socket: WebSocket) -> None:
-        """One page, from its connection to its end; it sees no other."""
+        """Answer the messages of one page until it is closed or sends a flood."""
         if self.refusal(socket) or not self.has_cookie(socket):
             await socket.close(1008)  # answered as HTTP 403
             return
@@ -271,7 +269,17 @@ class Page:
         self.sessions.add(session)
         try:
             await socket.accept()
-            await _converse(socket, session)
+            # A token bucket of 250 messages a second; a page sends 120.
+            tokens, last = 1000.0, time.monotonic()
+            while (message := await socket.receive())["type"] != "websocket.disconnect":
+                now = time.monotonic()
+                tokens, last = min(1000.0, tokens + (now - last) * 250.0) - 1.0, now
+                if tokens < 0.0:
+                    raise Refused("too many messages.")
+                text = message.get("text")
+                frame = message["bytes"] if text is None else text.encode()
+                # Learning takes its time: beside the event loop, so that other pages are answered.
+                await socket.send_text(await run_in_threadpool(session.answer, frame))
         except WebSocketDisconnect:
             pass
         except Refused as error:
@@ -280,17 +288,3 @@ class Page:
         finally:
             self.sessions.discard(session)
             session.end()  # at once: a server that is stopped waits for no thread
-
-
-async def _converse(socket: WebSocket, session: Session) -> None:
-    """Answer messages, one after the other, until the page is closed or sends a flood."""
-    tokens, last = 1000.0, time.monotonic()  # of a token bucket, 250 a second: a page sends 120
-    while (message := await socket.receive())["type"] != "websocket.disconnect":
-        now = time.monotonic()
-        tokens, last = min(1000.0, tokens + (now - last) * 250.0) - 1.0, now
-        if tokens < 0.0:
-            raise Refused("too many messages.")
-        text = message.get("text")
-        frame = message["bytes"] if text is None else text.encode()
-        # Learning takes its time: beside the event loop, so that other pages are answered.
-        await socket.send_text(await run_in_threadpool(session.answer, frame))

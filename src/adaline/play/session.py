@@ -130,7 +130,7 @@ def to_json(value: Any, encode: Callable[[bytes], Any] = to_base64) -> Any:
             return {"$bytes": encode(value)}
         case Mapping():
             return {str(key): to_json(item, encode) for key, item in value.items()}
-        case list() | tuple():
+        case list() | tuple() | range():
             return [to_json(item, encode) for item in value]
         case np.ndarray() | np.generic():
             return to_json(value.tolist(), encode)

@@ -97,49 +97,43 @@ SETTINGS = (
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The result of a filter on a scene."""
+    """A scene through a filter."""
 
+    settings: Mapping[str, Any]
+    scene: Scene
     filter: Any  # as the last sample left it
     e: Array  # ends where the filter diverged
     code: str  # lines that run on their own, and end with the weights
     bound: float | None  # of the rate of LMS and NLMS
     diverged: str = ""  # a sentence where it did
 
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """Settings, and the signals and result of the filter."""
-
-    settings: Mapping[str, Any]
-    scene: Scene | None = None
-    run: Run | None = None
+    @property
+    def noise(self) -> str:
+        """What the task removes; "" where it removes nothing."""
+        return WORLDS[self.settings["scene"]].noise
 
 
-def start() -> State:
-    """The state of a page that was just opened."""
-    return State(defaults(SETTINGS))
+def start() -> Mapping[str, Any]:
+    """The state of a page that was just opened: its settings."""
+    return defaults(SETTINGS)
 
 
-def step(state: State, event: Mapping[str, Any]) -> tuple[State, dict[str, Any]]:
-    """The state after an event, and what to draw."""
+def step(
+    settings: Mapping[str, Any], event: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], dict[str, Any]]:
+    """The settings after an event, and what to draw."""
     match event.get("event"):
         case "start":
-            settings = state.settings
+            pass
         case "set":
-            settings = _change(state.settings, event.get("settings"))
+            settings = _change(settings, event.get("settings"))
         case "open":
-            settings = _change(start().settings, event.get("link"))
+            settings = _change(start(), event.get("link"))
         case other:
             raise ValueError(f"the tab of signals knows no event {show(other)}.")
-    options = {name: settings[name] for name in ("change", "level", "colour", "seed")}
-    signals = scene(settings["scene"], **options)
     with warnings.catch_warnings(), np.errstate(divide="ignore"):
         warnings.simplefilter("ignore")
-        run = run_filter(settings, signals, f"{settings['scene']!r}, {_code_of(options)}")
-        drawing = draw(settings, signals, run)
-    controls = [setting.describe() for setting in SETTINGS]
-    more = {"settings": settings, "link": settings, "controls": controls, "code": run.code}
-    return State(settings, signals, run), drawing | more
+        return settings, draw(run_filter(settings))
 
 
 def _change(settings: Mapping[str, Any], given: Any) -> Mapping[str, Any]:
@@ -153,90 +147,89 @@ def _code_of(arguments: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
 
 
-def run_filter(settings: Mapping[str, Any], s: Scene, options: str) -> Run:
-    """The scene through the filter, and the code that does it; `options` made the scene."""
+def run_filter(settings: Mapping[str, Any]) -> Run:
+    """A scene through a filter, and the code that does it."""
     learner, taps, share = settings["learner"], settings["taps"], settings["share"]
-    task, kinds = WORLDS[settings["scene"]].task, {"lms": LMS, "nlms": NLMS, "rls": RLS}
-    filter, bound, imported, given = None, None, "", f"taps={taps}"
-    if learner in kinds:
-        arguments = {"taps": taps}
-        if learner == "rls":
-            memory = settings["memory"]
-            arguments["forgetting"] = 1.0 - 1.0 / memory if memory < FORGETS_NOTHING else 1.0
-        else:
-            bound = max_step(s.x, taps).mean_square if learner == "lms" else 2.0
-            arguments["eta"] = share * bound
-        if learner == "lms":  # the page shows what happens beyond the bound, too
-            arguments["allow_unstable"] = True
-        # A history of 60 moments to draw, which changes nothing else.
-        filter, imported = kinds[learner](**arguments, history=len(s.d) // 60), learner.upper()
-        given = f"filter={imported}({_code_of(arguments)})"
-    elif learner == "wiener":
+    options = {name: settings[name] for name in ("change", "level", "colour", "seed")}
+    s, task = scene(settings["scene"], **options), WORLDS[settings["scene"]].task
+    filter: Any = None
+    bound, imported, given, arguments = None, "", f"taps={taps}", {"taps": taps}
+    if learner in ("lms", "nlms"):
+        bound = max_step(s.x, taps).mean_square if learner == "lms" else 2.0
+        arguments["eta"] = share * bound
+    if learner == "lms":  # the page shows what happens beyond the bound, too
+        arguments["allow_unstable"] = True
+    if learner == "rls" and settings["memory"] < FORGETS_NOTHING:
+        arguments["forgetting"] = 1.0 - 1.0 / settings["memory"]
+    if learner == "wiener":
         filter, imported = WienerFilter.from_signals(s.x, s.d, taps), "WienerFilter"
         given = f"filter=WienerFilter.from_signals(s.x, s.d, taps={taps})"
+    elif learner != "auto":
+        kind = {"lms": LMS, "nlms": NLMS, "rls": RLS}[learner]
+        # A history of 60 moments to draw, which changes nothing else.
+        filter, imported = kind(**arguments, history=len(s.d) // 60), kind.__name__
+        given = f"filter={imported}({_code_of(arguments)})"
     signals, names = ((s.x, s.d), "s.x, s.d") if task is identify else ((s.d, s.x), "s.d, s.x")
     code = f"""\
-from adaline import {imported}
 from adaline.filters import {task.__name__}
 from adaline.play import scene
 
-s = scene({options})
+s = scene({settings["scene"]!r}, {_code_of(options)})
 result = {task.__name__}({names}, {given})
 print(result)
 print(result.filter.weights)
 """
-    code = code if imported else code.partition("\n")[2]
+    code = f"from adaline import {imported}\n{code}" if imported else code
     try:
         result = task(*signals, taps=None if filter else taps, filter=filter)
     except DivergenceError as error:
-        return Run(filter, _run_until_divergence(filter, s), code, bound, str(error))
-    return Run(result.filter, result.e, code, bound)
+        filter.reset()
+        e = [s.d[:0]]
+        with suppress(DivergenceError):  # up to the block that diverges
+            for x, d in zip(np.array_split(s.x, 400), np.array_split(s.d, 400), strict=True):
+                e.append(filter.process(x, d)[1])
+        return Run(settings, s, filter, np.concatenate(e), code, bound, str(error))
+    return Run(settings, s, result.filter, result.e, code, bound)
 
 
-def _run_until_divergence(filter: Any, s: Scene) -> Array:
-    """Errors, block by block, up to the block that diverges."""
-    filter.reset()
-    e = [s.d[:0]]
-    with suppress(DivergenceError):
-        for x, d in zip(np.array_split(s.x, 400), np.array_split(s.d, 400), strict=True):
-            e.append(filter.process(x, d)[1])
-    return np.concatenate(e)
-
-
-def draw(settings: Mapping[str, Any], scene: Scene, run: Run) -> dict[str, Any]:
-    """All that is drawn of a run."""
-    world = WORLDS[settings["scene"]]
+def draw(run: Run) -> dict[str, Any]:
+    """All that the page shows."""
     return {
-        "about": world.about,
-        "verdict": describe(world, scene, run),
+        "settings": run.settings,
+        "link": run.settings,
+        "controls": [setting.describe() for setting in SETTINGS],
+        "code": run.code,
+        "about": WORLDS[run.settings["scene"]].about,
+        "verdict": describe(run),
         "diverged": bool(run.diverged),
-        "rate": _describe_rate(settings, run),
-        "curve": _draw_curve(settings, scene, run),
-        "seconds": len(scene.d) / scene.rate,
-        **_draw_weights(scene, run),
-        "spectrogram": None if run.diverged else _draw_spectrogram(scene, run),
+        "rate": _describe_rate(run),
+        "curve": _draw_curve(run),
+        "seconds": len(run.scene.d) / run.scene.rate,
+        **_draw_weights(run),
+        "spectrogram": None if run.diverged else _draw_spectrogram(run),
     }
 
 
-def describe(world: World, scene: Scene, run: Run) -> list[str]:
+def describe(run: Run) -> list[str]:
     """What the filter achieved, in sentences."""
     if run.diverged:
         return [run.diverged]
-    half, sentences = slice(len(scene.d) // 2, None), []
-    if world.noise:
+    scene, sentences = run.scene, []
+    half = slice(len(scene.d) // 2, None)
+    if run.noise:
         decibels = float(erle((scene.d - scene.wanted)[half], (run.e - scene.wanted)[half]))
         change = f"{'rose' if decibels < -0.05 else 'fell'} by {abs(decibels):.1f} dB"
-        sentences.append(f"The {world.noise} {change} in the second half.")
+        sentences.append(f"The {run.noise} {change} in the second half.")
     off = misalignment(np.atleast_1d(run.filter.weights), scene.paths[-1])
     share = 100 * 10 ** (off / 20)
     return [*sentences, f"The weights are {share:.3g}% off the true path ({off:.1f} dB)."]
 
 
-def _describe_rate(settings: Mapping[str, Any], run: Run) -> str:
+def _describe_rate(run: Run) -> str:
     """The rate beside its bound, and what a rate near the bound or beyond it means."""
     if run.bound is None:
         return ""
-    share, is_lms = settings["share"], settings["learner"] == "lms"
+    share, is_lms = run.settings["share"], run.settings["learner"] == "lms"
     words = f"η = {share * run.bound:.4g}; the bound {'2/tr[R] ' * is_lms}is {run.bound:.4g}."
     if share >= 1:
         return f"{words} {share:.3g} times the bound: every step overshoots."
@@ -245,24 +238,24 @@ def _describe_rate(settings: Mapping[str, Any], run: Run) -> str:
     return words
 
 
-def _draw_curve(settings: Mapping[str, Any], scene: Scene, run: Run) -> dict[str, Any]:
+def _draw_curve(run: Run) -> dict[str, Any]:
     """The learning curve and, as its floor, what the best fixed filter leaves of each path.
 
     With a voice, both are of what is left of the noise beside it.
     """
-    noise = WORLDS[settings["scene"]].noise
-    wanted = scene.wanted if noise else 0 * scene.wanted
+    scene, taps = run.scene, run.settings["taps"]
+    wanted = scene.wanted if run.noise else 0 * scene.wanted
     # Voices pause: a mean over a quarter of a second does not follow every pause.
-    window = scene.rate // 4 if noise == "echo" else len(scene.d) // 100
+    window = scene.rate // 4 if run.noise == "echo" else len(scene.d) // 100
     error, floor = run.e - wanted[: len(run.e)], []
     power = learning_curve(error, window, db=True) if len(error) else error
     at = np.unique(np.linspace(0, len(power) - 1, min(len(power), 400)).astype(int))
     for start, end in zip(scene.starts, [*scene.starts[1:], len(scene.d)], strict=True):
         x, d = scene.x[start:end], scene.d[start:end]
-        e = WienerFilter.from_signals(x, d, settings["taps"]).process(x, d)[1] - wanted[start:end]
+        e = WienerFilter.from_signals(x, d, taps).process(x, d)[1] - wanted[start:end]
         level = _decibels(10 * np.log10(np.mean(e**2)))[0]
         floor.append({"from": start / scene.rate, "to": end / scene.rate, "db": level})
-    what = f"what is left of the {noise}" if noise else "the error"
+    what = f"what is left of the {run.noise}" if run.noise else "the error"
     return {
         "of": what,
         "at": at / scene.rate,
@@ -272,9 +265,9 @@ def _draw_curve(settings: Mapping[str, Any], scene: Scene, run: Run) -> dict[str
     }
 
 
-def _draw_weights(scene: Scene, run: Run) -> dict[str, Any]:
+def _draw_weights(run: Run) -> dict[str, Any]:
     """The weights at some moments, the true path at each of them, and the distance of both."""
-    weights = np.atleast_1d(run.filter.weights)
+    scene, weights = run.scene, np.atleast_1d(run.filter.weights)
     history, moments = run.filter.history, run.filter.history_at
     if not len(moments):
         history, moments = weights[None], np.array([len(run.e)])
@@ -294,8 +287,9 @@ def _draw_weights(scene: Scene, run: Run) -> dict[str, Any]:
     return {"weights": drawn, "misalignment": off}
 
 
-def _draw_spectrogram(scene: Scene, run: Run) -> dict[str, Any]:
+def _draw_spectrogram(run: Run) -> dict[str, Any]:
     """Shades 0 to 255 of both pictures, 70 dB on one scale; the lowest frequency first."""
+    scene = run.scene
     picture = SpectrogramDisplay.from_signals(scene.d, run.e, rate=scene.rate)
     top = float(np.max(picture.before[np.isfinite(picture.before)], initial=-300.0))
     before, after = (
