@@ -12,7 +12,7 @@ import adaline
 from adaline.evaluation import words
 from adaline.evaluation.coefficients import Coefficients
 from adaline.evaluation.cross_validation import CrossValidated
-from adaline.evaluation.fit_evidence import condition, reconciled, summary_of
+from adaline.evaluation.fit_evidence import condition, reconciled
 from adaline.evaluation.quality import Thresholds
 from adaline.evaluation.trial import BaseEstimator, Trial
 from adaline.evaluation.words import DateColumn, cell, name, number, percent, plain
@@ -30,8 +30,8 @@ class Table:
     caption: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...] = ()
-    folded: bool = False  # shown on a click
+    notes: tuple[str, ...]
+    folded: bool  # shown on a click
 
 
 def data_card(given: Mapping[str, Any], trial: Trial) -> Card:
@@ -50,8 +50,8 @@ def model_card(trial: Trial) -> Card:
     """What the model is, how it was trained, and what it knows of itself."""
     model = trial.model
     card = [("learner", type(model).__name__)]
-    parameters = model.get_params(deep=False) if hasattr(model, "get_params") else {}
-    card += [(name(key), plain(repr(value), 200)) for key, value in parameters.items()]
+    parameters = model.get_params(deep=False).items()
+    card += [(name(key), plain(repr(value), 200)) for key, value in parameters]
     if hasattr(model, "classes_"):
         card.append(("classes", words.listed(model.classes_.tolist(), 10)))
     rows = getattr(getattr(model, "moments_", None), "rows", None)
@@ -73,12 +73,6 @@ def model_card(trial: Trial) -> Card:
     return (*card, ("adaline", adaline.__version__))
 
 
-def statistics(model: BaseEstimator) -> Card:
-    """Facts of the summary: R², F, deviance and the like, of the training rows."""
-    facts = dict(getattr(summary_of(model), "facts", {}))
-    return tuple((name(key), number(value)) for key, value in facts.items())
-
-
 def coefficient_table(table: Coefficients) -> Table | None:
     """Coefficients by name, with intervals if the theory has them."""
     if not table.heads:
@@ -90,14 +84,15 @@ def coefficient_table(table: Coefficients) -> Table | None:
     if len(heads) > MAX_OUTPUTS:
         notes.append(f"{MAX_OUTPUTS} of {len(heads)} outputs are shown.")
     notes = [plain(note) for note in (*notes, *table.notes, *meanings)]
-    return _table("Coefficients", shown.titles, rows, notes, len(rows) > OPEN_TABLE_ROWS)
+    return _table("Coefficients", ["", *shown.titles], rows, notes)
 
 
 def _table(caption: str, head: Any, rows: Any, notes: Any = (), folded: bool = False) -> Table:
     """A table of at most so many rows, and the intercept of coefficients."""
+    folded = folded or len(rows) > OPEN_TABLE_ROWS
     if len(rows) > MAX_TABLE_ROWS + 1:
         notes, rows = (*notes, f"The first {MAX_TABLE_ROWS} of {len(rows)}."), rows[:MAX_TABLE_ROWS]
-    return Table(caption, ("", *head), tuple(map(tuple, rows)), tuple(notes), folded)
+    return Table(caption, tuple(head), tuple(map(tuple, rows)), tuple(notes), folded)
 
 
 def class_table(facts: Mapping[str, Any]) -> Table | None:
@@ -105,7 +100,7 @@ def class_table(facts: Mapping[str, Any]) -> Table | None:
     if "per_class" not in facts:
         return None
     head, rows = words.class_table(facts)
-    return _table("Precision and recall", head[1:], rows, ["In brackets: 95% intervals."])
+    return _table("Precision and recall", ["", *head[1:]], rows, ["In brackets: 95% intervals."])
 
 
 def column_table(trial: Trial) -> Table | None:
@@ -120,19 +115,18 @@ def column_table(trial: Trial) -> Table | None:
         deviation = number(float(v.std())) + " days" * isinstance(column, DateColumn)
         rows.append((name(column), *ends, deviation))
     seen = words.words_for(X.shape[0], trial.held_out if trial.learned is None else False)
-    head = ("least", "mean", "largest", "standard deviation")
+    head = ("", "least", "mean", "largest", "standard deviation")
     return _table(f"Columns of the {seen}", head, rows, folded=True)
 
 
-def gap_table(gaps: Mapping[str, Any] | None, rows: int | None) -> Table | None:
+def gap_table(gaps: Mapping[str, Any], rows: int | None) -> Table | None:
     """Missing values by column: how many, and what was done about them."""
     lines = []
-    for column, entry in (gaps or {}).items():
+    for column, entry in gaps.items():
         count, done = entry if isinstance(entry, tuple) else (entry, "")
         share = percent(count / rows) if rows else "–"
         lines.append((name(column), number(count), share, plain(done)))
-    head, is_long = ("rows", "share", "what was done"), len(lines) > OPEN_TABLE_ROWS
-    return _table("Missing values", head, lines, (), is_long) if lines else None
+    return _table("Missing values", ["", "rows", "share", "what was done"], lines) if gaps else None
 
 
 def cost_table(counts: Thresholds | None) -> Table | None:
@@ -147,10 +141,10 @@ def cost_table(counts: Thresholds | None) -> Table | None:
         false = f"{number(alarms)} of {number(counts.others)}"
         costs = (number(c, 3) for c in (counts.mean_cost(ratio), counts.constant_cost(ratio)))
         rows.append((miss, percent(1 / (1 + ratio)), missed, false, *costs))
-    titles = [f"missing {label} costs", f"predict {label} from", "missed", "false alarms"]
-    titles += ["mean cost", "without a model"]
+    head = [f"missing {label} costs", f"predict {label} from", "missed", "false alarms"]
+    head += ["mean cost", "without a model"]
     note = "Mean costs of a decision, in false alarms."
-    return Table("Where to set the threshold", tuple(titles), tuple(rows), (note,))
+    return _table("Where to set the threshold", head, rows, [note])
 
 
 def fold_table(result: CrossValidated | None) -> Table | None:
@@ -164,7 +158,7 @@ def fold_table(result: CrossValidated | None) -> Table | None:
     for j, facts in enumerate(result.per_fold, start=1):
         cells = (percent(facts[k]) if "acc" in k else number(facts[k], 4) for k in titles)
         rows.append((f"fold {j}", number(facts["rows"]), *cells))
-    return _table("Quality fold by fold", ("rows", *titles.values()), rows, folded=True)
+    return _table("Quality fold by fold", ["", "rows", *titles.values()], rows, folded=True)
 
 
 def code_for(model: BaseEstimator) -> str:

@@ -16,13 +16,13 @@ from adaline import MissingExtra
 from adaline.data.outputs import refuse_unwritable, write_atomically
 from adaline.evaluation import words
 from adaline.evaluation.coefficients import describe_effects, effects
-from adaline.evaluation.fit_evidence import proof_sentences
+from adaline.evaluation.fit_evidence import proof_sentences, summary_of
 from adaline.evaluation.quality import Thresholds, thresholds
 from adaline.evaluation.trial import FACTS, TEXT, BaseEstimator, Trial
 from adaline.evaluation.verdict import Verdict, judge
 from adaline.evaluation.words import capitalised, listed, name, number, percent, plain, plural
 from adaline.report import cards
-from adaline.report.pictures import effect_pictures, pictures
+from adaline.report.pictures import pictures
 
 MAX_PAGE_BYTES = 500_000  # small enough for a letter; larger pages lose their largest pictures
 MAX_CODE_LENGTH = 20_000  # characters
@@ -104,14 +104,12 @@ class Report:
         self.limits = _limits(trial, facts)
         self.data_card = cards.data_card(data, trial)
         self.model_card = cards.model_card(trial)
-        self.statistics = cards.statistics(model)
+        summary = dict(getattr(summary_of(model), "facts", {}))
+        self.statistics = tuple((name(key), number(value)) for key, value in summary.items())
         tables = [cards.class_table(facts), cards.cost_table(counts), cards.fold_table(trial.folds)]
         tables += [cards.coefficient_table(table), cards.gap_table(gaps, learned)]
-        tables.append(cards.column_table(trial))
-        self.tables = tuple(table for table in tables if table is not None)
-        drawn, missing = pictures(trial, facts, counts)
-        self.pictures = (*drawn, *effect_pictures(curves, X, trial.names))
-        self.notes = tuple(missing)
+        self.tables = tuple(filter(None, [*tables, cards.column_table(trial)]))
+        self.pictures, self.notes = pictures(trial, facts, counts, curves)
         code = cards.code_for(model) if code is None else code
         self.code = plain(code, MAX_CODE_LENGTH, lines=True)
 
@@ -121,19 +119,17 @@ class Report:
 
         Without rows the report has no quality.
         """
-        own = given.keys() & {"title", "data", "warnings", "verdict", "code", "gaps"}
-        texts = {key: given.pop(key) for key in own}
+        own = ("title", "data", "warnings", "verdict", "code", "gaps")
+        texts = {key: given.pop(key) for key in own if key in given}
         return cls(Trial.of(model, X, y, **given), **texts)
 
     def html(self) -> str:
         """The page: one file, no network, no script, at most 500 kB."""
-        kept, notes = list(self.pictures), list(self.notes)
-        page = self._render(kept, notes)
-        while len(page.encode()) > MAX_PAGE_BYTES and kept:
-            largest = max(kept, key=lambda picture: sum(map(len, picture.svgs)))
-            kept.remove(largest)
+        shown, notes = list(self.pictures), list(self.notes)
+        while len((page := self._render(shown, notes)).encode()) > MAX_PAGE_BYTES and shown:
+            largest = max(shown, key=lambda picture: sum(map(len, picture.svgs)))
+            shown.remove(largest)
             notes.append(f"The picture “{largest.title}” was left out to keep this page small.")
-            page = self._render(kept, notes)
         return page
 
     def write(self, path: Any) -> Path:
@@ -150,19 +146,22 @@ class Report:
         frame = 'title="report" style="width: 100%; height: 40em; border: 0"'
         return f'<iframe {frame} srcdoc="{escape(self.html())}"></iframe>'
 
-    def _render(self, kept: list[Any], notes: list[str]) -> str:
+    def _render(self, shown: list[Any], notes: list[str]) -> str:
         """report.html.j2 with the content; pictures are trusted, all else is escaped."""
         try:
             import jinja2
+            from markupsafe import Markup
         except ImportError:
             raise MissingExtra.of("report", "a report", "jinja2") from None
-        from markupsafe import Markup
-
-        options: Any = {"undefined": jinja2.StrictUndefined, "trim_blocks": True}
-        options |= {"loader": jinja2.PackageLoader("adaline.report"), "lstrip_blocks": True}
-        environment = jinja2.Environment(autoescape=True, **options)
+        environment = jinja2.Environment(
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            loader=jinja2.PackageLoader("adaline.report"),
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
         # Drawn first: the size of some pictures is decided while they are drawn.
-        drawn = [{"svgs": [Markup(svg) for svg in p.svgs], "picture": p} for p in kept]
+        drawn = [{"svgs": [Markup(svg) for svg in p.svgs], "picture": p} for p in shown]
         page = environment.get_template("report.html.j2")
         return page.render(report=self, pictures=drawn, notes=notes)
 
@@ -209,11 +208,11 @@ def _check_path(path: Any) -> None:
 
 def _thresholds(trial: Trial) -> Thresholds | None:
     """Hits and false alarms at every probability, of two classes."""
-    rows, answers = trial.rows, trial.answers
-    if rows is None or answers is None or answers.log_p is None or answers.scores is None:
+    log_p = getattr(trial.answers, "log_p", None)
+    if trial.rows is None or log_p is None or log_p.shape[1] != 2:
         return None
     label = trial.model.classes_.tolist()[1]
-    return thresholds(rows.y == label, np.exp(answers.log_p[:, 1]), label)
+    return thresholds(trial.rows.y == label, np.exp(log_p[:, 1]), label)
 
 
 def _warnings(given: Iterable[Any], judged: Verdict) -> tuple[str, ...]:
