@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 from adaline.cli.errors import UsageError, run_guarded
-from adaline.cli.learners import ADVICE, advice_for, iterate_learners
+from adaline.cli.learners import ADVICE, advice_for, list_learners
 
 PUMPS = "PUMPS"
 
@@ -121,7 +121,7 @@ def test_without_pyarrow_the_command_names_the_extra(command, pumps, monkeypatch
 
 
 def test_what_is_advised_can_be_asked_for():
-    commands = {kind._command for kind in iterate_learners()}
+    commands = {kind._command for kind in list_learners()}
     for advice in ADVICE.values():
         assert {word for word in re.findall(r"take ([a-z-]+)", advice)} <= commands
     assert not any(map(advice_for, commands))  # what we have needs no advice

@@ -89,7 +89,7 @@ def test_costs_name_labels_and_are_counted(command, visits):
     [
         (["--cv", "1"], ">= 2"),
         (["--cv", "5", "--test", "0.2"], "--test"),
-        (["--group", "who", "--by-time", "day"], "choose one"),
+        (["--group", "who", "--by-time", "day"], "both given"),
         (["--group", "whom"], "did you mean 'who'"),
         (["--weights", "y"], "is the target"),
         (["--weights", "w", "--ignore", "w"], "needed"),

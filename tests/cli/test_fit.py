@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import adaline
-from adaline.cli.learners import iterate_learners
+from adaline.cli.learners import list_learners
 from adaline.data import Encoding, blocks
 from adaline.data.sharing import held_out, share_out
 
@@ -87,7 +87,7 @@ def test_a_sorted_file_is_read_until_a_second_class_comes(command, tmp_path):
 
 
 TARGETS = dict.fromkeys(["numbers", "counts", "positive"], "rent") | {"classes": "failed"}
-MODELS = {kind._command: TARGETS[kind._learns] for kind in iterate_learners()}
+MODELS = {kind._command: TARGETS[kind._learns] for kind in list_learners()}
 MODELS |= {"Ridge": "rent", "LeastSquaresClassifier": "failed"}
 
 

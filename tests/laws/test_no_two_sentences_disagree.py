@@ -14,13 +14,13 @@ import pytest
 
 import adaline
 from adaline.cli import run_command
-from adaline.cli.learners import iterate_learners
+from adaline.cli.learners import list_learners
 from adaline.play import board, tables
 from adaline.play.learners import LEARNERS
 from adaline.play.points import PRESETS
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
-CLASSIFIERS = sorted(kind._command for kind in iterate_learners() if kind._learns == "classes")
+CLASSIFIERS = sorted(kind._command for kind in list_learners() if kind._learns == "classes")
 
 # What may be said of a topic, and the words that say it; the answers exclude each other.
 CLAIMS = {

@@ -97,8 +97,7 @@ def run_command(tokens: Sequence[str]) -> int:
 
 def main(tokens: Sequence[str] | None = None) -> None:
     """Run the command line, or say in one sentence what is missing, and end the process."""
-    given = list(sys.argv[1:] if tokens is None else tokens)
     for stream in (sys.stdout, sys.stderr):  # whoever prints: we, rich or cyclopts
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # characters that the encoding lacks become "?"
-    raise SystemExit(run_command(given))
+    raise SystemExit(run_command(sys.argv[1:] if tokens is None else tokens))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
@@ -11,10 +10,11 @@ from cyclopts.validators import Number
 
 import adaline
 from adaline.cli.errors import UsageError
-from adaline.cli.options import Columns, Common, Data, Target, suggest
+from adaline.cli.options import Columns, Data, require_writable, suggest
 from adaline.cli.printing import Answer
-from adaline.cli.tables import require_writable, study_table
+from adaline.cli.tables import study_table
 from adaline.data import blocks
+from adaline.data.outputs import write_atomically
 from adaline.data.sharing import column
 from adaline.evaluation.words import file, name
 
@@ -26,13 +26,11 @@ def audit(
     data: Data,
     /,
     *,
-    target: Target = None,
     criterion: Literal["least-squares", "logistic", "poisson", "separation"],
     alpha: Annotated[float, Parameter(validator=Number(gte=0))] = 0.0,
     weights: str | None = None,
     report: str | None = None,
-    columns: Columns | None = None,
-    common: Common | None = None,
+    columns: Columns = Columns(),
 ) -> int:
     """Whether coefficients that R, SAS, Stata or Python printed are what they should be.
 
@@ -53,25 +51,20 @@ def audit(
     report
         Where to write the answer as a page, such as audit.html.
     """
-    answer = Answer("audit", common)
+    answer = Answer("audit", columns.common)
     require_writable(report, data, coefficients)
-    given = read_coefficients(coefficients)
-    table = study_table(data, target, columns, named={"--weights": weights})
+    printed = read_coefficients(coefficients)
+    table = study_table(data, columns, {"--weights": weights})
     rows, names = table.all_rows, table.encoding.names
     places = {simplify(one): place for place, one in enumerate(names)}
-    intercept = sum(
-        given.pop(label)
-        for label in list(given)
-        if label.lower() in INTERCEPTS and simplify(label) not in places
-    )
-    for label in given:
-        if simplify(label) not in places:
-            raise UsageError(
-                f"{coefficients}: no column is {name(label)!r}; {suggest(label, names)}"
-            )
-    used = [places[simplify(label)] for label in given]
-    found = adaline.audit(
-        coef=list(given.values()),
+    extra = [label for label in printed if simplify(label) not in places]
+    intercept = sum(printed.pop(label) for label in extra if label.lower() in INTERCEPTS)
+    if unknown := [name(label) for label in extra if label in printed]:
+        advice = suggest(unknown[0], names)
+        raise UsageError(f"{coefficients}: no column is {unknown[0]!r}; {advice}")
+    used = [places[simplify(label)] for label in printed]
+    result = adaline.audit(
+        coef=list(printed.values()),
         intercept=intercept,
         criterion=criterion,
         alpha=alpha,
@@ -80,34 +73,32 @@ def audit(
         sample_weight=None if weights is None else rows.weights(weights),
         names=[names[place] for place in used],
     )
-    first, _, more = str(found).partition("\n")
+    first, _, more = str(result).partition("\n")
     answer.verdict(first)
-    answer.say(more)
-    answer.say()
+    answer.say(f"{more}\n")
     table.describe(answer, len(rows.y))
     if left_out := [one for place, one in enumerate(names) if place not in used]:
         answer.say(f"Not in the model: {', '.join(map(name, left_out))}.", "note")
     if report is not None:
         head = "<!doctype html><meta charset=utf-8><title>Audit</title><h1>Audit</h1>"
-        Path(report).write_text(head + found.to_html(), encoding="utf-8")
-        answer.say(f"Wrote the report: {Path(report)}")
-    return answer.finish(int(found.verdict != "proven"), **json.loads(found.to_json()))
+        write_atomically(report, f"{head}{result.to_html()}".encode())
+        answer.say(f"Wrote the report: {report}")
+    return answer.finish(int(result.verdict != "proven"), **json.loads(result.to_json()))
 
 
 def read_coefficients(path: str) -> dict[str, float]:
     """Names and numbers of a table with two columns, further columns ignored."""
     if path.endswith((".pkl", ".pickle", ".joblib")):
         raise UsageError(f"{file(path)}: a pickle runs code, so it is not read; write a table.")
-    given: dict[str, float] = {}
-    source = blocks(path)
+    source, printed = blocks(path), dict[str, float]()
     if len(source.names) < 2:
         raise UsageError(f"{file(path)}: expected a column of names and one of numbers.")
     for block in source:
         (labels, _), (numbers, missing) = (column(block, one) for one in source.names[:2])
         if numbers.dtype.kind == "O" or missing.any():
             raise UsageError(f"{file(path)}: the second column should hold numbers only.")
-        given |= dict(zip(map(str, labels), map(float, numbers), strict=True))
-    return given
+        printed |= dict(zip(map(str, labels), map(float, numbers), strict=True))
+    return printed
 
 
 def simplify(label: str) -> str:

@@ -10,15 +10,16 @@ from pathlib import Path
 
 import adaline
 from adaline import demo as parts
+from adaline.cli.errors import TOKENS
 from adaline.cli.fitting import run_fit
-from adaline.cli.options import Columns, Common, Evaluation, FitOptions
+from adaline.cli.options import Columns, Common, FitOptions
 from adaline.cli.printing import Answer
 
 SAMPLE = Path(adaline.__file__).parent / "_samples" / "pumps.csv"
 EXAMPLE = os.path.join("examples", "data", "pumps.csv")  # the same table in a checkout
 
 
-def demo(*, out: str = "", common: Common | None = None) -> int:
+def demo(*, out: str = "", common: Common = Common()) -> int:
     """Fit a small table, predict a new row, and see three smaller examples.
 
     Parameters
@@ -27,12 +28,7 @@ def demo(*, out: str = "", common: Common | None = None) -> int:
         The directory of the report, pumps.html; the current one by default.
     """
     answer = Answer("demo", common)
-
-    def say(*texts: str) -> None:
-        for text in texts:
-            answer.say(text)
-        answer.show()  # before the work that follows
-
+    say = answer.say
     if out:
         os.makedirs(out, exist_ok=True)
     can_report = all(find_spec(module) is not None for module in ("jinja2", "matplotlib"))
@@ -40,12 +36,13 @@ def demo(*, out: str = "", common: Common | None = None) -> int:
     table = EXAMPLE if os.path.exists(EXAMPLE) else str(SAMPLE)
     shown = ["adaline", "fit", table, "-t", "failed", *(["--report", report] if report else [])]
     say("1. A table: which of 400 pumps will fail? Its columns and first rows:\n")
-    say(parts.beginning(SAMPLE), f"\n$ {shlex.join(shown)}\n")
+    say(f"{parts.beginning(SAMPLE)}\n\n$ {shlex.join(shown)}\n")
     say("Learning; compiling takes some seconds when it runs first ...\n")
     with tempfile.TemporaryDirectory(prefix="adaline-demo-") as folder:
         model, row = os.path.join(folder, "pumps.adaline"), Path(folder, "new.csv")
-        options = FitOptions(target="failed", out=model, report=report)
-        facts = run_fit(str(SAMPLE), options, Evaluation(), Columns(), Common()).facts
+        columns = Columns(target="failed", common=Common(json=True))  # prints nothing
+        TOKENS[:] = shown[1:]
+        facts = run_fit(str(SAMPLE), FitOptions(columns, out=model, report=report)).facts
         answer.verdict(parts.wrapped(facts["verdict"]))
         header = SAMPLE.read_text(encoding="utf-8").split("\n", 1)[0].rpartition(",")[0]
         row.write_text(f"{header}\n{parts.NEW_PUMP}\n", encoding="utf-8")
@@ -61,7 +58,7 @@ def demo(*, out: str = "", common: Common | None = None) -> int:
     say("Filtering 4 seconds of sound ...")
     say(parts.voice())
     say("\n4. Every step of learning: the perceptron of the lectures learns OR.\n")
-    say(parts.perceptron(), "\nThree things to try next:\n")
+    say(f"{parts.perceptron()}\n\nThree things to try next:\n")
     say("  Your own table:\n    adaline fit YOUR.csv -t COLUMN --report report.html")
     play = "adaline play" if find_spec("uvicorn") else f"{how('play')}; adaline play"
     say(f"  Watch every learner in a browser:\n    {play}")

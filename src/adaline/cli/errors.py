@@ -13,12 +13,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from cyclopts import CycloptsError
+
 from adaline import MissingExtra
 from adaline.evaluation.words import plain
 
 USAGE, DATA, DEFECT, INTERRUPTED, UNREAD = 2, 3, 4, 130, 141
 _ONLY_IN_PYTHON = ("columns", "format", "most_levels", "n_features")  # no options of the command
 DISPLAY_NAMES: dict[str, str] = {}  # of files under names that nobody has chosen, such as stdin
+TOKENS: list[str] = []  # of the command line that is running, which a report repeats
 LIBRARIES_ONLY = (DeprecationWarning, FutureWarning, ResourceWarning)  # of no use to users
 
 
@@ -70,7 +73,7 @@ def spell_option(parameter: str, value: Any) -> str:
 
 def run_guarded(command: Any, tokens: Sequence[str]) -> int:
     """Run a command; whatever happens ends in an exit code and at most one sentence."""
-    debug = "--debug" in tokens
+    TOKENS[:], debug = tokens, "--debug" in tokens
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         if not debug:
@@ -90,25 +93,19 @@ def run_guarded(command: Any, tokens: Sequence[str]) -> int:
         except Exception as error:
             if debug:
                 raise
-            code, text = _code_and_text(error)
+            code, text = DATA, describe_error(error)
+            if isinstance(error, CycloptsError):
+                chain = " ".join(["adaline", *(getattr(error, "command_chain", None) or ())])
+                code, text = USAGE, f"{text} See: {chain} --help"
+            elif isinstance(error, UsageError | MissingExtra):
+                code = USAGE
+            elif isinstance(error, MemoryError):
+                text = "there is not enough memory; fewer columns or --checkpoint DIR need less."
+            elif not isinstance(error, ValueError | OSError | ArithmeticError):
+                code = DEFECT
+                text = f"{type(error).__name__}: {text} This is a bug in adaline; see --debug."
             _print(f"adaline: {text}")
             return code
-
-
-def _code_and_text(error: Exception) -> tuple[int, str]:
-    from cyclopts import CycloptsError
-
-    text = describe_error(error)
-    if isinstance(error, CycloptsError):
-        command = " ".join(["adaline", *(getattr(error, "command_chain", None) or ())])
-        return USAGE, f"{text} See: {command} --help"
-    if isinstance(error, UsageError | MissingExtra):
-        return USAGE, text
-    if isinstance(error, MemoryError):
-        return DATA, "there is not enough memory; fewer columns or --checkpoint DIR need less."
-    if isinstance(error, ValueError | OSError | ArithmeticError):
-        return DATA, text
-    return DEFECT, f"{type(error).__name__}: {text} This is a bug in adaline; see --debug."
 
 
 def _print_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:

@@ -7,12 +7,10 @@ from typing import Any
 import adaline
 from adaline.cli.errors import UsageError
 from adaline.cli.models import Unknown, describe_unknown, load_model, measure
-from adaline.cli.options import Common, Data, ModelFile, Reading, Target
+from adaline.cli.options import Data, ModelFile, Reading, Target
 from adaline.cli.printing import Answer, Progress, pick
 from adaline.cli.tables import describe_notes, hash_file
-from adaline.evaluation.words import class_table, name, number, plural, quality_rows
-
-MOST_CLASSES = 12  # whose confusion is shown: what fits on a screen
+from adaline.evaluation.words import class_table, number, plural, quality_rows
 
 
 def evaluate(
@@ -22,8 +20,7 @@ def evaluate(
     *,
     target: Target = None,
     unknown: Unknown = "zeros",
-    reading: Reading | None = None,
-    common: Common | None = None,
+    reading: Reading = Reading(),
 ) -> int:
     """Evaluate a model on the rows of a file, which should not be its training set.
 
@@ -34,7 +31,7 @@ def evaluate(
     unknown
         What to do with unknown categories: count them in a warning, or refuse them.
     """
-    answer, loaded = Answer("evaluate", common), load_model(model)
+    answer, loaded = Answer("evaluate", reading.common), load_model(model)
     wanted = target or loaded.metadata("target")
     if wanted is None:
         raise UsageError(f"{model} does not say which column it predicts; give --target.")
@@ -61,23 +58,23 @@ def evaluate(
     if fingerprint is not None and fingerprint == hash_file(source):
         share = loaded.about["metadata"].get("held_out_share")
         some = "most of " * (isinstance(share, float) and share > 0)
-        text = (
-            f"the model was fitted to {some}these rows, so the quality is too optimistic; rely on "
-        )
-        doubts.insert(0, f"{text}the one that `adaline fit` printed, or evaluate on other rows.")
+        text = f"the model was fitted to {some}these rows, so the quality is too optimistic; rely"
+        how = "on the one that `adaline fit` printed, or evaluate on other rows."
+        doubts.insert(0, f"{text} {how}")
     answer.warn(*doubts, *quality.warnings(), *describe_unknown(tested.unknown))
     describe_notes(source, answer)
     answer.say()
     answer.pairs(quality_rows(facts))
-    if "labels" in facts and max(len(facts["labels"]), len(facts["answers"])) <= MOST_CLASSES:
+    # A table of 12 columns fits on a screen.
+    if "labels" in facts and max(len(facts["labels"]), len(facts["answers"])) <= 12:
         answer.say()
         pairs = zip(facts["labels"], facts["confusion"], strict=True)
-        cells = [[name(label), *map(number, counts)] for label, counts in pairs]
-        answer.table(["truth \\ prediction", *map(name, facts["answers"])], cells)
+        cells = [[label, *map(number, counts)] for label, counts in pairs]
+        answer.table(["truth \\ prediction", *facts["answers"]], cells)
         if answer.common.verbose:
             answer.say()
             answer.table(*class_table(facts))
             answer.say("In brackets: 95% intervals.", "note")
-    said: dict[str, Any] = {"adaline": adaline.__version__, "target": wanted, "quality": facts}
-    said |= {"model": type(loaded.estimator).__name__, "notes": list(source.notes)}
-    return answer.finish(**said, **pick(tested, "left_out unknown"))
+    more: dict[str, Any] = {"adaline": adaline.__version__, "target": wanted, "quality": facts}
+    more |= {"model": type(loaded.estimator).__name__, "notes": list(source.notes)}
+    return answer.finish(**more, **pick(tested, "left_out unknown"))

@@ -10,10 +10,9 @@ from rich.filesize import decimal
 
 from adaline.cli.errors import UsageError
 from adaline.cli.models import load_model
-from adaline.cli.options import Common, ModelFile, OptionalFile
+from adaline.cli.options import Common, ModelFile, OptionalFile, require_writable
 from adaline.cli.predict import open_stdout
 from adaline.cli.printing import Answer
-from adaline.cli.tables import require_writable
 from adaline.data import Prepared
 from adaline.data import export as export_model
 from adaline.evaluation.words import listed, plain
@@ -26,7 +25,7 @@ def export(
     to: Literal["onnx", "json", "sql", "c", "python"],
     name_: Annotated[str | None, Parameter(name="--name")] = None,
     out: OptionalFile = None,
-    common: Common | None = None,
+    common: Common = Common(),
 ) -> int:
     """Write a model as ONNX, SQL, C or Python, to run elsewhere, or as JSON, to read.
 

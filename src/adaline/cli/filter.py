@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -16,25 +15,42 @@ from cyclopts.validators import Number
 from scipy.io import wavfile
 
 from adaline.cli.errors import UsageError
-from adaline.cli.options import Common, Count
+from adaline.cli.options import Common, Count, Whole, require_writable
 from adaline.cli.printing import Answer, Progress
-from adaline.cli.tables import require_writable
 from adaline.data import blocks
 from adaline.data.outputs import open_output
 from adaline.evaluation.words import name, number, plural
 from adaline.filters import NoiseReduction, cancel, noise_filter
 from adaline.filters.cancelling import reference_delay
+from adaline.filters.tasks import gain_db
 
-COVERED = 0.99  # of the recording, at least, by the reference: the rest may be cut off
 
+def filter(
+    recording: str,
+    /,
+    *,
+    reference: Annotated[str, Parameter(name=["--reference", "-r"])],
+    out: Annotated[str, Parameter(name=["--out", "-o"])],
+    algorithm: Literal["auto", "rls", "block", "nlms", "affine", "lms", "wiener"] = "auto",
+    taps: Count = 32,
+    eta: float | None = None,
+    delay: int | None = None,
+    passes: Annotated[Whole, Parameter(validator=Number(gte=1, lte=100))] = 2,
+    common: Common = Common(),
+) -> int:
+    """Remove noise from a recording (wav), given a reference of the noise alone.
 
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class FilterOptions:
-    """Options of `adaline filter`.
+    Subtracts everything that the reference explains. The reference must not contain the signal,
+    or that is removed, too.
 
     Parameters
     ----------
+    recording
+        Signal and noise, a wav file; each channel is filtered by itself.
+    reference
+        The source of the noise, a wav file of the same rate; several channels are used together.
+    out
+        The file to write: 16 bits if the recording has 16 or 8, else floats.
     algorithm
         auto is rls, and block above 512 weights. rls is cleanest, and its work grows with taps
         squared; block suits thousands of taps; nlms, affine and lms are for comparison. wiener is
@@ -50,76 +66,44 @@ class FilterOptions:
         Passes over the recording; the last one is written. With 1 the beginning is as noisy as it
         would be live.
     """
-
-    algorithm: Literal["auto", "rls", "block", "nlms", "affine", "lms", "wiener"] = "auto"
-    taps: Count = 32
-    eta: float | None = None
-    delay: int | None = None
-    passes: Annotated[Count, Parameter(validator=Number(gte=1, lte=100))] = 2
-
-
-def filter(
-    recording: str,
-    /,
-    *,
-    reference: Annotated[str, Parameter(name=["--reference", "-r"])],
-    out: Annotated[str, Parameter(name=["--out", "-o"])],
-    options: FilterOptions | None = None,
-    common: Common | None = None,
-) -> int:
-    """Remove noise from a recording (wav), given a reference of the noise alone.
-
-    Subtracts everything that the reference explains. The reference must not contain the signal,
-    or that is removed, too.
-
-    Parameters
-    ----------
-    recording
-        Signal and noise, a wav file; each channel is filtered by itself.
-    reference
-        The source of the noise, a wav file of the same rate; several channels are used together.
-    out
-        The file to write: 16 bits if the recording has 16 or 8, else floats.
-    """
-    answer, options = Answer("filter", common), options or FilterOptions()
-    taps, algorithm, delay = options.taps, options.algorithm, options.delay
+    answer = Answer("filter", common)
     require_writable(out, recording, reference)
     if not out.startswith("/dev/") and os.path.splitext(out)[1].lower() not in (".wav", ".wave"):
         raise UsageError(f"--out {out}: sound is written as wav only; give a name ending in .wav.")
-    if algorithm == "wiener" and options.eta is not None:
+    if algorithm == "wiener" and eta is not None:
         raise UsageError("--eta is for adaptive filters; --algorithm wiener has none.")
     (primary, d), (noise, x) = _read_wav(recording), _read_wav(reference)
     if primary.rate != noise.rate:
         raise ValueError(f"{recording} has {primary.rate} samples a second, not {noise.rate}.")
     n = min(len(d), len(x))
     lengths = f"{reference} has {number(len(x))} samples and {recording} {number(len(d))}"
-    if n < COVERED * len(d):
+    if n < 0.99 * len(d):  # the end of a recording may be cut off
         raise ValueError(f"{lengths}; the reference must last as long as the recording.")
-    if len(x) != len(d):
-        answer.warn(f"{name(lengths)}; the first {number(n)} were used.")
+    doubts = [f"{name(lengths)}; the first {number(n)} were used."] if len(x) != len(d) else []
     d, x = d[:n], x[:n]
     if delay is None:
         delay = reference_delay(x, d[:, int(np.argmax(np.sum(d**2, axis=0)))], taps)
     e, results = np.empty_like(d), []
-    with Progress(answer.common, d.size, "filtering") as progress, warnings.catch_warnings():
+    with Progress(common, d.size, "filtering") as progress, warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.showwarning = lambda message, *_: answer.warn(str(message))
+        warnings.showwarning = lambda message, *_: doubts.append(str(message))
         for c, channel in enumerate(np.ascontiguousarray(d.T)):
             how: dict[str, Any] = {"taps": taps, "algorithm": algorithm}
-            if options.eta is not None:
-                how = {"filter": noise_filter(x, channel, **how, eta=options.eta)}
-            results.append(cancel(channel, x, **how, delay=delay, passes=options.passes))
+            if eta is not None:
+                how = {"filter": noise_filter(x, channel, **how, eta=eta)}
+            results.append(cancel(channel, x, **how, delay=delay, passes=passes))
             e[:, c] = results[c].e
             progress((c + 1) * n)
-    clipped, gain = _write_wav(out, primary, e), _decibels(d[n // 2 :], e[n // 2 :])
+    clipped, gain = _write_wav(out, primary, e), float(np.nan_to_num(gain_db(d, e), posinf=np.inf))
     change = f"{'rose' if gain < -0.05 else 'fell'} by {abs(gain):.1f} dB"
     answer.verdict(f"Wrote {out}: the power {change} (second half).")
     if clipped:
-        answer.warn(f"{plural(clipped, 'sample', 'were')} beyond full scale and clipped.")
-    if gain < 0.3 and not answer.warnings:
-        answer.warn("little was removed: is it the reference of this noise? Or use more --taps.")
+        doubts.append(f"{plural(clipped, 'sample', 'were')} beyond full scale and clipped.")
+    if gain < 0.3 and not doubts:
+        doubts.append("little was removed: is it the reference of this noise? Or use more --taps.")
     if gain > 30.0:
-        answer.warn("nearly all was removed: does the reference contain the signal itself?")
+        doubts.append("nearly all was removed: does the reference contain the signal itself?")
+    answer.warn(*doubts)
     for c, result in enumerate(results):
         keys = ("noise_reduction_db", "coherence_before", "coherence_after")
         db, before, after = (result.measures[key] for key in keys)
@@ -127,19 +111,22 @@ def filter(
         answer.say(f"In the second half{of}, {NoiseReduction(db, False, before, after)}.")
     moved = f", reference {'delayed' if delay > 0 else 'advanced'} by {number(abs(delay))} samples"
     answer.say(f"Filter: {results[0].filter!r}{moved if delay else ''}.")
-    facts = asdict(options) | {"delay": delay, "filter": repr(results[0].filter), "samples": n}
+    facts: dict[str, Any] = {
+        "algorithm": algorithm,
+        "taps": taps,
+        "eta": eta,
+        "delay": delay,
+        "passes": passes,
+    }
+    facts |= {"passes": passes, "filter": repr(results[0].filter), "samples": n}
     facts |= {"channels": d.shape[1], "rate": primary.rate, "clipped": clipped, "out": out}
-    facts |= results[0].measures
-    return answer.finish(**facts | {"removed_db": _decibels(d, e), "removed_db_second_half": gain})
+    facts |= {"removed_db_second_half": gain}
+    return answer.finish(**facts, **results[0].measures)
 
 
 def _read_wav(path: str) -> tuple[Any, Any]:
     """A wav file, and its samples (n, channels) with a full scale of 1."""
-    if path == "-":
-        raise UsageError("sound is read from files; give the name of a wav file.")
     source: Any = blocks(path, format=".wav")
-    if not source.rows:
-        raise ValueError(f"{path}: there are no samples in it.")
     return source, np.concatenate([np.asarray(block.matrix) for block in source])
 
 
@@ -155,10 +142,3 @@ def _write_wav(path: str, like: Any, samples: Any) -> int:
     with open_output(path) as file:
         wavfile.write(file, like.rate, data if data.shape[1] > 1 else data[:, 0])
     return clipped
-
-
-def _decibels(before: Any, after: Any) -> float:
-    powers = float(np.sum(before**2)), float(np.sum(after**2))
-    if powers[0] <= 0:
-        return 0.0
-    return float(10 * np.log10(powers[0] / powers[1])) if powers[1] > 0 else float("inf")

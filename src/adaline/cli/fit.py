@@ -6,17 +6,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from adaline.cli.options import Columns, Common, Evaluation, FitOptions
+from adaline.cli.options import FitOptions
 
 
 def fit(
     data: Annotated[str, Parameter(allow_leading_hyphen=True)],
     /,
     *,
-    options: FitOptions | None = None,
-    evaluation: Evaluation | None = None,
-    columns: Columns | None = None,
-    common: Common | None = None,
+    options: FitOptions = FitOptions(),
 ) -> int:
     """Fit a model that predicts a column of a table from the others, and evaluate it.
 
@@ -32,12 +29,11 @@ def fit(
         text also as .gz, .bz2, .xz or .zst), a folder or a pattern in quotes ('data/*.parquet'), a
         URL, or - for stdin.
     """
-    options, evaluation = options or FitOptions(), evaluation or Evaluation()
-    given = (data, options, evaluation, columns or Columns(), common or Common())
-    if options.by or options.rolling:
+    options.check(data)
+    if options.by or options.rolling:  # modules with all that learns: not for a help text
         from adaline.cli.groups import fit_many
 
-        return fit_many(*given).finish()
-    from adaline.cli.fitting import run_fit  # with all that learns: not for a help text
+        return fit_many(data, options)
+    from adaline.cli.fitting import run_fit
 
-    return run_fit(*given).finish()
+    return run_fit(data, options).finish()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,6 @@ from adaline.data import Source
 from adaline.data.sharing import column, labels
 from adaline.evaluation.compare import kind_of_target
 from adaline.evaluation.words import listed, name, number
-
-MANY_CLASSES = 30  # above which a Gaussian classifier, one pass, is less work than a softmax
-SEARCHED = 1_000_000  # numbers up to which logistic regression searches its penalty
 
 # What to take instead of well-known methods that adaline lacks, or has under another name.
 ADVICE = {
@@ -39,37 +36,29 @@ ADVICE = {
 }
 
 
-def iterate_learners(similar: str = "") -> Iterator[Any]:
-    """Classes with a name for the command, those whose own name contains `similar` first.
-
-    Each class is imported when its turn comes, which takes a while for all of them.
-    """
-    homes = sorted(public_homes("adaline.estimators"), key=lambda n: similar not in n.lower())
-    for kind in (getattr(adaline, home) for home in homes):
-        if getattr(kind, "_command", None) is not None:
-            yield kind
+def list_learners() -> list[Any]:
+    """Classes with a name for the command."""
+    kinds = (getattr(adaline, name) for name in sorted(public_homes("adaline.estimators")))
+    return [kind for kind in kinds if getattr(kind, "_command", None) is not None]
 
 
 def find_learner(model: str) -> Any:
     """The class of a learner, by its name on the command line, or by that of the class."""
-    bare = "".join(letter for letter in model.lower() if letter.isalnum())
-    for kind in iterate_learners(bare):
-        if bare in (kind._command.replace("-", ""), kind.__name__.lower()):
+    bare = "".join(filter(str.isalnum, model.lower()))
+    learners = {kind._command: kind for kind in list_learners()}
+    for command, kind in learners.items():
+        if bare in (command.replace("-", ""), kind.__name__.lower()):
             return kind
-    advice = advice_for(model)
-    if not advice:
-        names = sorted(kind._command for kind in iterate_learners())
-        advice = suggest(model.strip().lower(), names, len(names))
+    advice = advice_for(bare) or suggest(model.strip().lower(), sorted(learners), len(learners))
     raise UsageError(f"--model {model!r}: no such learner; {advice}")
 
 
-def advice_for(model: str) -> str:
+def advice_for(bare: str) -> str:
     """What to take instead of a method by another name; "" if the name is not known.
 
-    >>> advice_for("Naive-Bayes"), advice_for("ridgge")
+    >>> advice_for("gaussiannb"), advice_for("ridgge")
     ('take gaussian --set covariance=diagonal.', '')
     """
-    bare = "".join(letter for letter in model.lower() if letter.isalnum())
     bare = bare.removesuffix("classifier").removesuffix("regressor")
     return next((text for names, text in ADVICE.items() if bare in names.split()), "")
 
@@ -87,7 +76,7 @@ def choose_learner(model: str | None, source: Source, target: str) -> tuple[Any,
         return adaline.Ridge, f"{who}is numeric ({number(K)} different values in the first rows)"
     if K == 2:
         return adaline.LogisticRegression, f"{who}has two classes ({shown})"
-    if K > MANY_CLASSES:
+    if K > 30:  # the one pass of a Gaussian classifier is less work than a softmax
         return adaline.GaussianClassifier, f"{who}has many classes, and it needs one pass"
     advice = "; if it is a quantity, use --model ridge" * (values.dtype.kind != "O")
     return adaline.LogisticRegression, f"{who}has {K} classes ({shown}){advice}"
@@ -120,7 +109,8 @@ def make_learner(kind: Any, settings: Sequence[str], seed: int, numbers: int | N
         given[parameter] = _parse(text.strip())
     if "random_state" in known:
         given.setdefault("random_state", seed)
-    if kind is adaline.LogisticRegression and numbers is not None and numbers <= SEARCHED:
+    # The search of a penalty takes seconds up to a million numbers.
+    if kind is adaline.LogisticRegression and numbers is not None and numbers <= 1_000_000:
         given.setdefault("alpha", "auto")
     return kind(**given)
 
@@ -142,7 +132,7 @@ def cost_matrix(classes: list[Any], threshold: float | None, costs: str | None) 
     >>> cost_matrix(["no", "yes"], None, "yes=5")
     [[0.0, 5.0], [1.0, 0.0]]
     """
-    prices = {str(label): 1.0 for label in classes}
+    prices = dict.fromkeys(map(str, classes), 1.0)
     if threshold is not None:
         if len(classes) != 2:
             raise UsageError(f"--threshold is for two classes, and there are {len(classes)}.")

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -45,34 +45,31 @@ class Model:
         return value if isinstance(value, str) else None
 
     def open_table(
-        self, data: str, reading: Reading | None, more: Sequence[str], option: str = "--target"
+        self, data: str, reading: Reading, more: Sequence[str], option: str = "--target"
     ) -> Source:
         """The rows of a file, with the columns that the model needs and those of an option."""
         needed = [] if self.encoding is None else [entry.name for entry in self.encoding.inputs]
         needed += [exposure] if (exposure := self.metadata("exposure")) else []
-        wanted = {*needed, *more}
-        source = open_table(
-            data, reading, lambda names: wanted if self.encoding and wanted <= {*names} else names
-        )
-        if missing := [one for one in needed if one not in source.names]:
-            lead = f"{source.name}: the model needs the columns {listed(missing, quoted=True)}"
-            raise ValueError(f"{lead}; for {missing[0]!r}: {suggest(missing[0], source.names)}")
-        for one in more:
-            require_column(source, one, option)
-        return source
+
+        def choose(source: Source) -> Container[str]:
+            if missing := [one for one in needed if one not in source.names]:
+                lead = f"{source.name}: the model needs the columns {listed(missing, quoted=True)}"
+                raise ValueError(f"{lead}; for {missing[0]!r}: {suggest(missing[0], source.names)}")
+            for one in more:
+                require_column(source, one, option)
+            return {*needed, *more} if self.encoding else source.names
+
+        return open_table(data, reading, choose)
 
     def encoding_for(self, source: Source, unknown: Unknown) -> tuple[Encoding, list[str]]:
         """How the rows become numbers, and a sentence if words among numbers are gaps."""
         encoding = self.encoding
         if encoding is None:
-            target = self.metadata("target")
-            plain = [column for column in source.names if column != target]
-            names = list(getattr(self.estimator, "feature_names_in_", plain))
-            if len(names) != (p := int(self.estimator.n_features_in_)):
-                raise ValueError(
-                    f"{source.name} has {len(names)} columns, and the model {p} without names."
-                )
-            encoding = Encoding.learn(source, columns=[str(n) for n in names])
+            plain = [column for column in source.names if column != self.metadata("target")]
+            names = list(map(str, getattr(self.estimator, "feature_names_in_", plain)))
+            if len(names) != (p := self.estimator.n_features_in_):
+                raise ValueError(f"{source.name} has {len(names)} columns, and the model {p}.")
+            encoding = Encoding.learn(source, columns=names)
         encoding, strays = replace(encoding, unknown=unknown).forgiving(source)
         shown = list_some([f"{texts[0]!r} in {name(key)!r}" for key, texts in strays.items()])
         text = f"text among numbers was treated as missing: {shown}; see --unknown refuse."
@@ -84,11 +81,11 @@ def load_model(path: str, to_predict: bool = True) -> Model:
     if path == "-":
         raise UsageError("a model is read from a file; '-' is for data.")
     try:
-        found, about = adaline.load(path), describe(path)
+        loaded, about = adaline.load(path), describe(path)
     except ValueError as error:
         raise ValueError(f"{path}: {str(error)[:1].lower()}{str(error)[1:]}") from error
-    encoding = getattr(found, "encoding", None)
-    estimator = found if encoding is None else found.model
+    encoding = getattr(loaded, "encoding", None)
+    estimator = loaded if encoding is None else loaded.model
     if to_predict and not (hasattr(estimator, "predict") and hasattr(estimator, "n_features_in_")):
         raise UsageError(f"{path} holds a {about['name']}, which predicts nothing.")
     return Model(estimator, encoding, about)

@@ -1,15 +1,16 @@
 """Options that commands share: output, reading a file, and the columns of a table.
 
 Cyclopts makes command-line options of the fields of these classes, and help of their docstrings.
-`Reading.for_blocks` and `Columns.for_look` are keywords of `adaline.data.blocks` and `look`.
+Names are those of `data.ReadingOptions` and `data.ColumnOptions`, which check the values.
 """
 
 from __future__ import annotations
 
 import difflib
 import importlib.util
+import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -18,6 +19,7 @@ from cyclopts.validators import Number
 
 from adaline import MissingExtra
 from adaline.cli.errors import UsageError, refuse_conflicts
+from adaline.data.outputs import refuse_unwritable
 
 if TYPE_CHECKING:
     from adaline.data import Table
@@ -31,20 +33,22 @@ def _whole(kind: Any, tokens: Any) -> int:
 Whole = Annotated[int, Parameter(converter=_whole)]
 Count = Annotated[int, Parameter(converter=_whole, validator=Number(gte=1))]
 Folds = Annotated[int, Parameter(converter=_whole, validator=Number(gte=2))]
+Seed = Annotated[int, Parameter(converter=_whole, validator=Number(gte=0, lt=2**32))]
 Seconds = Annotated[float, Parameter(validator=Number(gte=0))]
 Chance = Annotated[float, Parameter(validator=Number(gt=0, lt=1))]
 _DATA = "A file as for fit, or - for stdin."
 Data = Annotated[str, Parameter(allow_leading_hyphen=True, help=_DATA)]
 ModelFile = Annotated[str, Parameter(help="A model file.")]
-Target = Annotated[str | None, Parameter(name=["--target", "-t"], help="The column to predict.")]
+Target = Annotated[str | None, Parameter(name=["--target", "-t"])]
 OptionalFile = Annotated[str | None, Parameter(name=["--out", "-o"])]
 _JOBS = "Processes that read and sum a large file."
 Jobs = Annotated[Count, Parameter(name=["--jobs", "-j"], help=_JOBS)]
 Settings = Annotated[list[str] | None, Parameter(name="--set")]
 _Names = list[str] | None
+_READING = Group("Reading the table", sort_key=40)
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=Group("Output", sort_key=50))
 @dataclass(frozen=True)
 class Common:
     """Options of every command.
@@ -66,11 +70,11 @@ class Common:
     json: bool = False
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False
     verbose: Annotated[bool, Parameter(name=["--verbose", "-v"])] = False
-    seed: Whole = 0
+    seed: Seed = 0
     debug: bool = False
 
 
-@Parameter(name="*", group=Group("Reading the table", sort_key=40))
+@Parameter(name="*", group=_READING)
 @dataclass(frozen=True)
 class Reading:
     """Options of every command that reads a table; by default the first lines decide.
@@ -100,15 +104,16 @@ class Reading:
     sheet: str | None = None
     skip_rows: int | None = None
     keep_total: bool = False
+    common: Common = Common()
 
     def for_blocks(self) -> dict[str, Any]:
-        """The options that were given, as keyword arguments of `blocks`."""
-        options = {field.name: getattr(self, field.name) for field in fields(Reading)}
-        options["header"] = None if self.header is None else self.header == "yes"
-        return {name: value for name, value in options.items() if value not in (None, False)}
+        """The options as keyword arguments of `blocks`."""
+        names = "separator decimal encoding sheet skip_rows keep_total"
+        header = None if self.header is None else self.header == "yes"
+        return {name: getattr(self, name) for name in names.split()} | {"header": header}
 
 
-@Parameter(name="*", group=Group("Reading the table", sort_key=40))
+@Parameter(name="*", group=_READING)
 @dataclass(frozen=True)
 class Columns(Reading):
     """Options of every command that learns from a table; by default the columns decide.
@@ -117,6 +122,8 @@ class Columns(Reading):
 
     Parameters
     ----------
+    target
+        The column to predict.
     only
         Use these columns and no others: --only a,b*.
     ignore
@@ -141,6 +148,7 @@ class Columns(Reading):
         Treat categories that differ only in case or blanks, as West and ' west', as different.
     """
 
+    target: Annotated[Target, Parameter(group="Parameters")] = None
     only: _Names = None
     ignore: _Names = None
     use: _Names = None
@@ -152,16 +160,19 @@ class Columns(Reading):
     formula: str | None = None
     exact_levels: bool = False
 
-    def for_look(self, names: Sequence[str], target: str, beside: Any) -> dict[str, Any]:
+    def for_look(self, names: Sequence[str], beside: Any) -> dict[str, Any]:
         """The options as keyword arguments of `look`; columns `beside` are no inputs."""
         only = expand_names("--only", self.only, names)
-        marks = [mark.strip() for text in self.na or () for mark in text.split(",")]
-        options: dict[str, Any] = {"missing": self.missing, "read": self._notations(names)}
-        options["columns"] = [name for name in only if name != target and name not in beside]
-        options |= {"na": list(filter(None, marks)), "ignore": list(beside)}
-        options |= {"formula": self.formula, "exact_levels": self.exact_levels}
-        options["use"] = expand_names("--use", self.use, names)
-        return {name: value for name, value in options.items() if value}
+        return {
+            "columns": [name for name in only if name not in (self.target, *beside)] or None,
+            "ignore": list(beside),
+            "use": expand_names("--use", self.use, names),
+            "read": self._notations(names),
+            "na": [mark for text in self.na or () for mark in text.split(",") if mark.strip()],
+            "missing": self.missing,
+            "formula": self.formula,
+            "exact_levels": self.exact_levels,
+        }
 
     def _notations(self, names: Sequence[str]) -> dict[str, str]:
         """How columns are to be read, by name: text, number, date, or a notation of these."""
@@ -202,8 +213,6 @@ class Evaluation:
     @property
     def named(self) -> dict[str, str | None]:
         """Columns that are no inputs, by their options."""
-        if self.group is not None and self.by_time is not None:
-            raise UsageError("--group and --by-time: choose one.")
         return {"--group": self.group, "--by-time": self.by_time, "--weights": self.weights}
 
     @property
@@ -221,9 +230,9 @@ class Evaluation:
 
 
 @Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class FitOptions:
-    """Options of `adaline fit` beside those of files and columns.
+    """Options of `adaline fit`.
 
     Parameters
     ----------
@@ -263,7 +272,8 @@ class FitOptions:
         deviation.
     """
 
-    target: Target = None
+    columns: Columns = Columns()
+    evaluation: Evaluation = Evaluation()
     model: Annotated[str | None, Parameter(name=["--model", "-m"])] = None
     out: OptionalFile = None
     report: str | None = None
@@ -281,25 +291,38 @@ class FitOptions:
     rolling: Count | None = None
     coefficients: Literal["short", "full"] | None = None
 
-    @property
-    def by_blocks(self) -> bool:
-        """Whether rows are learned block by block, however few they are."""
-        is_shared = self.jobs > 1 or self.cluster is not None
-        return is_shared or self.checkpoint is not None or self.exposure is not None
-
-    def check(self, data: str, asks_for_folds: bool) -> None:
+    def check(self, data: str) -> None:
         """Refuse, before learning, options that do not go together."""
+        folds, holds_out = self.evaluation.asks_for_folds, self.test is not None
+        many, out_of_memory = self.by or self.rolling, self.cluster or self.checkpoint
         refuse_conflicts(
-            (asks_for_folds and self.test is not None, "--test does not go with folds."),
+            (folds and holds_out, "--test does not go with folds."),
+            (many and (folds or holds_out), "--by and --rolling have no hold-out."),
+            (many and out_of_memory, "--by and --rolling need the rows in memory."),
             (self.threshold and self.costs, "--threshold and --costs: choose one."),
             (self.cluster and self.jobs > 1, "--cluster has its own workers: no --jobs."),
-            (self.cluster and data == "-", "--cluster reads files, not stdin."),
-            (self.checkpoint and data == "-", "--checkpoint needs a file, not stdin."),
+            (out_of_memory and data == "-", "--cluster and --checkpoint read files, not stdin."),
             (self.report and self.exposure, "--report does not support --exposure."),
         )
         for needed in ("jinja2", "matplotlib") if self.report is not None else ():
             if importlib.util.find_spec(needed) is None:
                 raise MissingExtra.of("report", "a report", needed)
+        for path in (self.report, self.out):
+            require_writable(path, data)
+
+
+def require_writable(path: str | None, *inputs: str) -> None:
+    """Refuse, before the work, to write over what is read, or where nothing can be written."""
+    if path is None or path == "-":
+        return
+    if not path:
+        raise UsageError("the name of a file to write to is empty; give one.")
+    if os.path.realpath(path) in {os.path.realpath(p) for p in inputs if p != "-"}:
+        raise UsageError(f"{path} is a file to read from; give another name to write to.")
+    try:
+        refuse_unwritable(path)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}.") from None
 
 
 def expand_names(option: str, given: Sequence[str] | None, names: Sequence[str]) -> list[str]:

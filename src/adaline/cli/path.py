@@ -10,7 +10,7 @@ from cyclopts.validators import Number
 
 import adaline
 from adaline.cli.fitting import MEMORY
-from adaline.cli.options import Columns, Common, Data, Jobs, Target, Whole
+from adaline.cli.options import Columns, Data, Jobs, Whole
 from adaline.cli.printing import Answer, Progress, pick
 from adaline.cli.tables import study_table
 from adaline.data import fit as fit_blocks
@@ -23,11 +23,9 @@ def path(
     data: Data,
     /,
     *,
-    target: Target = None,
     points: Annotated[Whole, Parameter(validator=Number(gte=2, lte=1000))] = 21,
     jobs: Jobs = 1,
-    columns: Columns | None = None,
-    common: Common | None = None,
+    columns: Columns = Columns(),
 ) -> int:
     """Ridge regression over a range of penalties, and which has the least cross-validated error.
 
@@ -39,8 +37,8 @@ def path(
     points
         Penalties in the table.
     """
-    answer, model = Answer("path", common), adaline.Ridge()
-    table = study_table(data, target, columns, jobs=jobs)
+    answer, model = Answer("path", columns.common), adaline.Ridge()
+    table = study_table(data, columns, jobs=jobs)
     X: Any = None
     y: Any = None
     if table.numbers is not None and table.numbers <= MEMORY and jobs == 1:
@@ -52,21 +50,21 @@ def path(
             model = fit_blocks(model, table.source, table.target, **given)
     names, n = list(table.encoding.names), table.rows if X is None else len(y)
     first, *_, last = model.path().alphas.tolist()
-    found = model.path(np.geomspace(first, last, points), X, y)
+    result = model.path(np.geomspace(first, last, points), X, y)
     minima = {"GCV" if X is None else "LOO": float(model.alpha_)}
     minima["evidence"] = float(model.evidence().best_alpha)
     best = ", ".join(f"{number(alpha, 4)} by {rule}" for rule, alpha in minima.items())
-    answer.verdict(f"The best penalty for {name(target)}: {best}.")
+    answer.verdict(f"The best penalty for {name(table.target)}: {best}.")
     answer.warn(*table.doubts())
     table.describe(answer, n or 0)
     answer.say()
-    errors = {"GCV": found.gcv} if found.loo is None else {"LOO": found.loo, "GCV": found.gcv}
-    values = zip(found.alphas, found.dof, *errors.values(), *found.coef.T[:SHOWN], strict=True)
+    errors = {"GCV": result.gcv} if result.loo is None else {"LOO": result.loo, "GCV": result.gcv}
+    values = zip(result.alphas, result.dof, *errors.values(), *result.coef.T[:SHOWN], strict=True)
     cells = [[number(float(value), 4) for value in row] for row in values]
     answer.table(["alpha", "dof", *errors, *(name(n)[:20] for n in names[:SHOWN])], cells)
     if len(names) > SHOWN:
         text = f"The first {SHOWN} of {len(names)} coefficients; --json has them all."
         answer.say(text, "note")
-    facts = {"target": target, "rows": n, "data": table.facts(), "names": names}
+    facts = {"target": table.target, "rows": n, "data": table.facts(), "names": names}
     facts["minima"] = {rule.lower(): alpha for rule, alpha in minima.items()}
-    return answer.finish(**facts, **pick(found, "alphas dof gcv loo coef intercept"))
+    return answer.finish(**facts, **pick(result, "alphas dof gcv loo coef intercept"))

@@ -22,7 +22,7 @@ def play(
     host: str = "127.0.0.1",
     token: str | None = None,
     for_class: Annotated[bool, Parameter(name="--class", negative=())] = False,
-    common: Common | None = None,
+    common: Common = Common(),
 ) -> int:
     """Open an interactive page with every learner in a browser, for this machine only.
 
@@ -47,16 +47,11 @@ def play(
         signals of their own, without files and commands.
     """
     answer = Answer("play", common)
-
-    def say(text: str) -> None:
-        answer.verdict(text)
-        answer.show()
-
-    begun = lambda address: answer.finish(address=address)  # noqa: E731
     given: dict[str, Any] = {"host": host, "token": token, "browser": browser, "state": state}
+    given["begun"] = lambda address: answer.finish(address=address)
     try:
-        serve(port, **given, for_class=for_class, say=say, begun=begun)
+        serve(port, **given, for_class=for_class, say=answer.verdict)
     except (OSError, ValueError) as error:
         raise UsageError(str(error)) from None
-    say("\nStopped.")
+    answer.verdict("\nStopped.")
     return 0

@@ -13,7 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import numpy as np
@@ -28,9 +28,9 @@ from adaline.cli.models import (
     load_model,
     predict_blocks,
 )
-from adaline.cli.options import Chance, Common, Data, ModelFile, Reading, suggest
+from adaline.cli.options import Chance, Data, ModelFile, Reading, require_writable, suggest
 from adaline.cli.printing import Answer, Progress, strict
-from adaline.cli.tables import describe_notes, require_writable
+from adaline.cli.tables import describe_notes
 from adaline.data import Encoding
 from adaline.data.outputs import open_output
 from adaline.data.sharing import column
@@ -45,10 +45,24 @@ _FORMATS |= {"parquet": "parquet", "pq": "parquet"}
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # how formulas of spreadsheets begin
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
-class PredictOptions:
-    """Options of `adaline predict`.
+def predict(
+    model: ModelFile,
+    data: Data,
+    /,
+    *,
+    out: Annotated[str, Parameter(name=["--out", "-o"])] = "-",
+    keep: tuple[str, ...] = (),
+    interval: bool = False,
+    level: Chance = 0.95,
+    explain: bool = False,
+    disarm: bool = False,
+    unknown: Unknown = "zeros",
+    reading: Reading = Reading(),
+) -> int:
+    """Predict the rows of a file with a model that `adaline fit --out` wrote.
+
+    Writes one row for each row of the file, in the same order: the prediction, and probabilities of
+    classes. Rows that the model skips for missing values have an empty prediction.
 
     Parameters
     ----------
@@ -69,60 +83,35 @@ class PredictOptions:
     unknown
         What to do with unknown categories: count them in a warning, or refuse them.
     """
-
-    out: Annotated[str, Parameter(name=["--out", "-o"])] = "-"
-    keep: tuple[str, ...] = ()
-    interval: bool = False
-    level: Chance = 0.95
-    explain: bool = False
-    disarm: bool = False
-    unknown: Unknown = "zeros"
-
-
-def predict(
-    model: ModelFile,
-    data: Data,
-    /,
-    *,
-    options: PredictOptions | None = None,
-    reading: Reading | None = None,
-    common: Common | None = None,
-) -> int:
-    """Predict the rows of a file with a model that `adaline fit --out` wrote.
-
-    Writes one row for each row of the file, in the same order: the prediction, and probabilities of
-    classes. Rows that the model skips for missing values have an empty prediction.
-    """
-    answer, options = Answer("predict", common), options or PredictOptions()
-    out, keep = options.out, options.keep
+    answer = Answer("predict", reading.common)
     require_writable(out, model, data)
     loaded = load_model(model)
     source = loaded.open_table(data, reading, keep, "--keep")
-    encoding, doubts = loaded.encoding_for(source, options.unknown)
-    source = encoding.prepare(source, as_written=True)
-    estimator = loaded.estimator
+    encoding, doubts = loaded.encoding_for(source, unknown)
+    source, estimator = encoding.prepare(source, as_written=True), loaded.estimator
     # Asked of a row of zeros, so that what a model cannot say is refused before the work.
     zeros = np.zeros((1, estimator.n_features_in_))
     example = Predictions(None, np.ones(1, bool), zeros, answers(estimator, zeros))
-    heads = list(make_columns(estimator, encoding, example, options))
+    columns_of = partial(make_columns, estimator, encoding, level if interval else None, explain)
+    heads = list(columns_of(example))
     names = [*keep, *heads]
     if len(set(names)) < len(names):
         raise UsageError("--keep names a column twice, or one with the name of a column written.")
     blank, strange, cells = 0, Counter[str](), list[Any]()
     to_json = answer.common.json and out == "-"
     with (
-        nullcontext() if to_json else open_writer(out, names, options.disarm) as writer,
+        nullcontext() if to_json else open_writer(out, names, disarm) as writer,
         Progress(answer.common, source.rows or source.about) as progress,
     ):
         for part in predict_blocks(estimator, encoding, source, loaded.metadata("exposure")):
-            as_text = writer is None or writer.is_text
-            made = [_copy(part, wanted, as_text) for wanted in keep]
-            values = make_columns(estimator, encoding, part, options)
-            made += [_spread(part.kept, values.get(head)) for head in heads]
+            as_text = writer is None or writer.format != "parquet"
+            values = columns_of(part)
+            columns = [_copy(part, wanted, as_text) for wanted in keep]
+            columns += [_spread(part.kept, values.get(head)) for head in heads]
             if writer is None:
-                cells += zip(*made, strict=True)
+                cells += zip(*columns, strict=True)
             else:
-                writer.write(made)
+                writer.write(columns)
             strange.update(encoding.unknown_in(part.block))
             blank += int((~part.kept).sum())
             progress(progress.rows + part.block.rows)
@@ -134,7 +123,7 @@ def predict(
     answer.verdict(f"Wrote {number(progress.rows)} predictions: {out}")
     if blank:
         doubts.append(f"{plural(blank, 'row', 'have')} missing values and no prediction.")
-    if writer is not None and writer.formulas and not options.disarm:
+    if writer is not None and writer.formulas and not disarm:
         doubts.append(
             f"{number(writer.formulas)} cells of text begin with =, +, - or @, and a spreadsheet "
             "would run them as formulas; --disarm puts an apostrophe before them."
@@ -146,9 +135,9 @@ def predict(
 
 
 def make_columns(
-    model: BaseEstimator, encoding: Encoding, part: Predictions, options: PredictOptions
+    model: BaseEstimator, encoding: Encoding, level: float | None, explain: bool, part: Predictions
 ) -> dict[str, Any]:
-    """Columns by name, of the rows that were kept."""
+    """Columns by name, of the rows that were kept; with intervals if there is a level."""
     if part.answers is None:
         return {}
     classes = model.classes_.tolist() if hasattr(model, "classes_") else []
@@ -156,14 +145,14 @@ def make_columns(
     if part.answers.log_p is not None:
         chances = np.exp(part.answers.log_p.T)
         columns |= {f"p({label})": p for label, p in zip(classes, chances, strict=True)}
-    if options.interval:
-        found = adaline.interval(model, part.X, options.level)
-        ends = {"low": found.low, "high": found.high}
+    if level is not None:
+        interval = adaline.interval(model, part.X, level)
+        ends = {"low": interval.low, "high": interval.high}
         for k, label in enumerate(classes):
             columns |= {f"p({label}) {end}": values[:, k] for end, values in ends.items()}
         if not classes:
             columns |= {end: values * part.exposures for end, values in ends.items()}
-    if options.explain:
+    if explain:
         why = adaline.explain(model, part.X, encoding=encoding)
         columns |= {"score": why.score} if why.of != "the prediction" else {}
         columns |= {"against": why.against} if why.against is not None else {}
@@ -183,8 +172,9 @@ def _copy(part: Predictions, wanted: str, as_text: bool) -> list[Any]:
 
 def _spread(kept: Any, values: Any) -> list[Any]:
     """Values at the rows that were kept, None at the others."""
-    rest = iter([] if values is None else values.tolist())
-    return [next(rest) if is_kept else None for is_kept in kept.tolist()]
+    every = np.full(len(kept), None, dtype=object)
+    every[kept] = [] if values is None else values.tolist()
+    return every.tolist()
 
 
 @contextmanager
@@ -213,10 +203,9 @@ class TableWriter:
     """
 
     def __init__(self, file: Any, names: Sequence[str], format: str, disarm: bool) -> None:
-        self.names, self.format, self.disarm = list(names), format, disarm
-        self.is_text, self.formulas = format != "parquet", 0
+        self.names, self.format, self.disarm, self.formulas = list(names), format, disarm, 0
         self._file, self._parquet = file, cast(Any, None)
-        self._on_terminal = self.is_text and file.isatty()
+        self._on_terminal = format != "parquet" and file.isatty()
         separator = "\t" if format == "tsv" else ","
         self._csv: Any = csv.writer(file, delimiter=separator, lineterminator="\n")
         if format in ("csv", "tsv"):
@@ -242,8 +231,6 @@ class TableWriter:
 
     def close(self) -> None:
         """Write what comes after the last rows."""
-        if self.format == "parquet" and self._parquet is None:
-            self.write([[] for _ in self.names])
         if self._parquet is not None:
             self._parquet.close()
         self._file.flush()

@@ -13,7 +13,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,10 +21,8 @@ from adaline.cli.errors import DISPLAY_NAMES, UsageError
 from adaline.cli.options import Columns, Reading, expand_names, suggest
 from adaline.cli.printing import Answer, list_some
 from adaline.data import Encoding, Look, Source, Table, blocks, look
-from adaline.data.outputs import refuse_unwritable
 from adaline.evaluation.words import file, listed, name, number, plural
 
-MOST_NAMED = 30  # columns that the question for a target lists
 # How the bytes of stdin begin, and the ending of a file with such bytes. JSON begins with an object
 # or a list of objects; NDJSON is recognised by its second line.
 _ENDINGS = {rb"PAR1": ".parquet", rb"ARROW1": ".arrow", rb"\x93NUMPY": ".npy"}
@@ -35,24 +33,21 @@ _ENDINGS |= {rb"(\xef\xbb\xbf)?\s*(\{|\[\s*[{\]])": ".json", rb"": ".csv"}
 
 def open_table(
     data: str,
-    reading: Reading | None = None,
-    choose: Callable[[Sequence[str]], Container[str]] | None = None,
+    reading: Reading,
+    choose: Callable[[Source], Container[str]] = lambda source: source.names,
     jobs: Any = 1,
 ) -> Source:
-    """The rows of a file, `-` being stdin; `choose` gives the columns to read, from all names.
+    """The rows of a file, `-` being stdin; `choose` checks the names and gives those to read.
 
     What other columns hold cannot stop the command then.
     """
-    options = (reading or Reading()).for_blocks() | ({} if jobs == 1 else {"jobs": jobs})
     path = _copy_stdin() if data == "-" else data
-    source = blocks(path, **options)
-    if choose is None:
+    source = blocks(path, **reading.for_blocks(), jobs=jobs)
+    wanted = choose(source)
+    used = [column for column in source.names if column in wanted]
+    if len(used) == len(source.names):
         return source
-    wanted = choose(source.names)
-    kept = [column for column in source.names if column in wanted]
-    if len(kept) == len(source.names):
-        return source
-    return source.with_columns(kept) or blocks(path, kept, **options)
+    return source.with_columns(used) or blocks(path, used, **reading.for_blocks(), jobs=jobs)
 
 
 def _copy_stdin() -> str:
@@ -85,24 +80,10 @@ def hash_file(source: Source) -> str | None:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def require_writable(path: str | None, *inputs: str) -> None:
-    """Refuse, before the work, to write over what is read, or where nothing can be written."""
-    if path is None or path == "-":
-        return
-    if not path:
-        raise UsageError("the name of a file to write to is empty; give one.")
-    if os.path.realpath(path) in {os.path.realpath(p) for p in inputs if p != "-"}:
-        raise UsageError(f"{path} is a file to read from; give another name to write to.")
-    try:
-        refuse_unwritable(path)
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}.") from None
-
-
 def require_column(source: Source, column: str | None, option: str = "--target") -> None:
     """Refuse a column that is not there; how the file was read may be the reason."""
     if column is None:
-        columns = listed(source.names, MOST_NAMED, quoted=True)
+        columns = listed(source.names, 30, quoted=True)
         raise UsageError(f"which column is to be predicted? Give --target NAME: one of {columns}.")
     if column not in source.names:
         advice = suggest(column, source.names)
@@ -176,6 +157,9 @@ class StudiedTable:
     def facts(self) -> dict[str, Any]:
         """The same for programs."""
         return {
+            "source": title(self.source),
+            "columns": list(self.source.names),
+            "notes": list(self.source.notes),
             "recognised": dict(self.look.recognised),
             "left_out": dict(self.encoding.left_out),
             "gaps": {column: count for column, (count, _) in self.gaps().items()},
@@ -185,46 +169,42 @@ class StudiedTable:
 
 def study_table(
     data: str,
-    target: str | None,
-    columns: Columns | None,
+    columns: Columns,
     named: Mapping[str, str | None] | None = None,
     jobs: Any = 1,
     scratch: Any = None,
+    needs_target: bool = True,
 ) -> StudiedTable:
-    """Open a table, check the columns that options name, and look at all others.
-
-    A target of "" is none, for `adaline look`.
-    """
-    columns = columns or Columns()
+    """Open a table, check the columns that options name, and look at all others."""
+    target = columns.target
     needed = {option: column for option, column in (named or {}).items() if column is not None}
     # A time may be an input, too; if it is ignored, it is still there to sort by.
     by_time = needed.get("--by-time", "")
     beside = {column for column in needed.values() if column != by_time}
 
-    def choose(names: Sequence[str]) -> Container[str]:
-        ignored = expand_names("--ignore", columns.ignore, names)
+    def choose(source: Source) -> Container[str]:
+        if needs_target or target is not None:
+            require_column(source, target)
+        for option, column in needed.items():
+            require_column(source, column, option)
+            if column == target:
+                raise UsageError(f"{option} {column!r} is the target; name another column.")
+        ignored = set(expand_names("--ignore", columns.ignore, source.names))
         spelled_out = {part.strip() for text in columns.ignore or () for part in text.split(",")}
-        for column in {target, *beside} & spelled_out:
-            raise UsageError(f"--ignore {column!r}: this column is needed.")
-        beside.update({by_time} & set(ignored))
-        return (set(names) - set(ignored)) | {str(target), *needed.values()}
+        for one in {target, *beside} & spelled_out:
+            raise UsageError(f"--ignore {one!r}: this column is needed.")
+        beside.update({by_time} & ignored)
+        return (set(source.names) - ignored) | {str(target), *needed.values()}
 
     source = open_table(data, columns, choose, jobs)
-    if target != "":
-        require_column(source, target)
-    for option, column in needed.items():
-        require_column(source, column, option)
-        if column == target:
-            raise UsageError(f"{option} {column!r} is the target; name another column.")
     source = source if scratch is None else source.keeping(scratch)
-    options = columns.for_look(source.names, str(target), sorted(beside))
-    found = look(source, target or None, unknown="zeros", jobs=jobs, **options)
-    encoding = found.encoding
-    source = encoding.prepare(source)
-    rows = next((n for n in (source.rows, found.rows, source.about) if n is not None), None)
-    numbers = None if rows is None else rows * (len(encoding.names) + 1)
-    every = Table(target or "", encoding, source)
-    return StudiedTable(source, target or "", found, encoding, every, rows, numbers)
+    options = columns.for_look(source.names, sorted(beside))
+    seen = look(source, target, unknown="zeros", jobs=jobs, **options)
+    source = seen.encoding.prepare(source)
+    rows = next((n for n in (source.rows, seen.rows, source.about) if n is not None), None)
+    numbers = None if rows is None else rows * (len(seen.encoding.names) + 1)
+    every = Table(target or "", seen.encoding, source)
+    return StudiedTable(source, target or "", seen, seen.encoding, every, rows, numbers)
 
 
 def describe_notes(source: Source, answer: Answer) -> None:

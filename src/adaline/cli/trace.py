@@ -11,11 +11,11 @@ from cyclopts import Parameter
 
 import adaline
 from adaline.cli.errors import UsageError
-from adaline.cli.learners import find_learner, iterate_learners, make_learner
-from adaline.cli.options import Columns, Common, Count, Data, OptionalFile, Settings, Target
+from adaline.cli.learners import find_learner, list_learners, make_learner
+from adaline.cli.options import Columns, Count, Data, OptionalFile, Settings, require_writable
 from adaline.cli.predict import open_writer
 from adaline.cli.printing import Answer
-from adaline.cli.tables import require_writable, study_table
+from adaline.cli.tables import study_table
 from adaline.evaluation.words import listed
 
 SCREEN = 24  # lines of the table that a terminal shows
@@ -25,14 +25,12 @@ def trace(
     data: Data,
     /,
     *,
-    target: Target = None,
     model: Annotated[str, Parameter(name=["--model", "-m"])] = "perceptron",
     passes: Count = 100,
     all_: Annotated[bool, Parameter(name="--all")] = False,
     out: OptionalFile = None,
     set_: Settings = None,
-    columns: Columns | None = None,
-    common: Common | None = None,
+    columns: Columns = Columns(),
 ) -> int:
     """Print every step of learning as a table, for small files.
 
@@ -49,30 +47,30 @@ def trace(
     set_
         A parameter of the learner as name=value, such as eta=1 or mode=batch.
     """
-    answer, kind = Answer("trace", common), find_learner(model)
+    answer, kind = Answer("trace", columns.common), find_learner(model)
     if kind._traces is None:
-        others = [other._command for other in iterate_learners() if other._traces]
+        others = [other._command for other in list_learners() if other._traces]
         raise UsageError(f"--model {model!r} does not learn in steps; {', '.join(others)} do.")
     require_writable(out, data)
-    table = study_table(data, target, columns)
+    table = study_table(data, columns)
     rows, settings = table.all_rows, [f"max_iter={passes}", *(set_ or ())]
     with warnings.catch_warnings():  # what stopped learning is the table's last line
         warnings.simplefilter("ignore")
-        found = adaline.trace(make_learner(kind, settings, answer.common.seed), rows.X, rows.y)
-    steps = found.columns()
+        steps = adaline.trace(make_learner(kind, settings, answer.common.seed), rows.X, rows.y)
+    cells = steps.columns()
     if out is not None:
-        with open_writer(out, list(steps)) as writer:
-            writer.write([np.asarray(column).tolist() for column in steps.values()])
+        with open_writer(out, list(cells)) as writer:
+            writer.write([np.asarray(column).tolist() for column in cells.values()])
     table.describe(answer)
     answer.say(f"w1, w2, ... are the weights of {listed(table.encoding.names, 8)}.")
-    lines = str(found).splitlines()
-    head, lines, ending = lines[:1], lines[1 : len(found) + 1], lines[len(found) + 1 :]
+    lines = str(steps).splitlines()
+    head, lines, ending = lines[:1], lines[1 : len(steps) + 1], lines[len(steps) + 1 :]
     if not all_ and sys.stdout.isatty() and len(lines) > SCREEN:
         gap = f"... {len(lines) - SCREEN:,} rows more: --all, or --out FILE ..."
         lines[SCREEN // 2 : len(lines) - SCREEN // 2] = [gap]
     for line in [*head, *lines]:
         answer.say(line, "row")
-    answer.verdict("\n".join(ending) or found.fit.stopped)
+    answer.verdict("\n".join(ending) or steps.fit.stopped)
     facts = {"model": kind._command, "names": list(table.encoding.names), "data": table.facts()}
-    facts |= {"steps": len(found), "stopped": found.fit.stopped, "columns": steps}
-    return answer.finish(**facts, coef=found.fit.W, intercept=found.fit.b)
+    facts |= {"steps": len(steps), "stopped": steps.fit.stopped, "columns": cells}
+    return answer.finish(**facts, coef=steps.fit.W, intercept=steps.fit.b)

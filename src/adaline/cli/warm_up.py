@@ -5,20 +5,20 @@ from __future__ import annotations
 import warnings
 from contextlib import suppress
 
+import numpy as np
+from scipy import sparse
+
 import adaline
 from adaline.cli.options import Common
 from adaline.cli.printing import Answer
 
 
-def warm_up(*, common: Common | None = None) -> int:
+def warm_up(*, common: Common = Common()) -> int:
     """Compile the loops of learners and filters now, for containers and class rooms.
 
     The machine code is cached in NUMBA_CACHE_DIR, or else next to the sources of adaline or in your
     cache folder.
     """
-    import numpy as np
-    from scipy import sparse
-
     X, x = np.random.default_rng(0).standard_normal((2000, 5)), np.arange(3000.0) % 7
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

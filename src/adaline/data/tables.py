@@ -183,15 +183,14 @@ def table(
     FLAG("stratified", stratified)
     rows = blocks(source)
     place_of(target, rows.names, rows.name, "target column")
-    if encoding is None:
-        options = ColumnOptions.of(options, target, given, missing="auto", unknown="zeros")
-        encoding = study(rows, options).encoding
+    options = ColumnOptions.of(options, target, given, missing="auto", unknown="zeros")
+    encoding = study(rows, options).encoding if encoding is None else encoding
     rows = encoding.prepare(rows)
     if not share:
         return Table(target, encoding, rows)
     by = target if stratified else None
-    learned = Share(rows, seed, share, False, by)
-    return Table(target, encoding.with_means(learned), learned, Share(rows, seed, share, True, by))
+    learned, out = (Share(rows, seed, share, is_out, by) for is_out in (False, True))
+    return Table(target, encoding.with_means(learned, options.jobs), learned, out)
 
 
 def gather(source: Source, encoding: Encoding, target: str) -> tuple[Any, NDArray[Any], int]:
