@@ -30,7 +30,7 @@ LEARNER = '''"""Ridge regression of a given penalty: squared error × closed for
 
 from __future__ import annotations
 
-from adaline.estimators.closed_form import ClosedFormRegressor
+from adaline.estimators.least_squares import ClosedFormRegressor
 from adaline.sums.moments import Moments
 from adaline.parameters import FLAG, NOT_NEGATIVE
 from adaline.procedures.least_squares import least_squares

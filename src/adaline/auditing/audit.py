@@ -17,7 +17,7 @@ from adaline.auditing.claims import AUDITED, Claim, claim_numbers, read_claim
 from adaline.auditing.minimum import Minimum, Problem, infinite_direction, minimise
 from adaline.auditing.proof import prove_distance
 from adaline.auditing.result import CODES, Audit, Check
-from adaline.estimators.labels import weights_by_class
+from adaline.estimators.costs import weights_by_class
 from adaline.estimators.separation import separability
 from adaline.parameters import ParameterError, numbers, shown, weights_of
 from adaline.sums.rows import as_rows

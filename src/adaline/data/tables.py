@@ -20,7 +20,7 @@ from adaline.data.reading.text_files import SCRATCH as SCRATCH
 from adaline.data.reading.text_files import kept_in as kept_in
 from adaline.data.sharing import Share, column, labels
 from adaline.errors import DataError
-from adaline.estimators.labels import weights_by_class
+from adaline.estimators.costs import weights_by_class
 from adaline.parameters import FLAG, count, number, text, weights_of
 from adaline.results import Result
 

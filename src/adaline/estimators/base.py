@@ -1,4 +1,4 @@
-"""Base classes of all learners: validation, delivered weights, prediction, and what errors change.
+"""Base classes of all learners: validation, labels, delivered weights, and what errors change.
 
 Called by every module of this package. Weights are W (K, p) and b (K,) of `fit_`; coef_ and
 intercept_ are the same in scikit-learn's shapes and the dtype of the rows. Assigning them takes
@@ -16,15 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import r2_score
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from adaline import parameters
 from adaline._names import handed_down
 from adaline.certificates.digits import delivered
-from adaline.errors import warn_caller
-from adaline.estimators.labels import can_be_equal, check_labels, encode, runs_in
 from adaline.estimators.registry import Declared, Effect, Scatter, Score, Target, demand
-from adaline.parameters import Advises, ParameterError, is_sparse
+from adaline.parameters import Advises, ParameterError, is_number, is_sparse, shown
 from adaline.results import Array, Certificate, Fit
 from adaline.sums.rows import as_csr, check_finite, is_dask, linear_values
 
@@ -120,7 +118,7 @@ class Learner(Advises, Declared, BaseEstimator):
         """v = W x + b for each row, (n, K), in the dtype of X; see `linear_values`."""
         self._check_fitted()
         X = checked_rows(self, X, reset=False)  # `linear_values` refuses what is not finite
-        W, b = (round_to(part, X.dtype) for part in self._current_weights())
+        W, b = (round_to(part, X.dtype) for part in self._exported_weights())
         many = self._learns == "classes" and len(b) > 1
         return linear_values(X, W, b, comparable=many, names=self._names)
 
@@ -146,10 +144,6 @@ class Learner(Advises, Declared, BaseEstimator):
             changes: Any = {part: new.astype(np.float64), "certificate": WRITTEN}
             self.fit_ = replace(self.fit_, **changes, stopped=WRITTEN.statement)
 
-    def _current_weights(self) -> tuple[Any, Any]:
-        fit = self.fit_
-        return round_to(fit.W, self._dtype), round_to(fit.b, self._dtype)
-
     def _is_written(self) -> bool:
         fit = getattr(self, "fit_", None)
         return fit is not None and fit.certificate.statement == WRITTEN.statement
@@ -158,28 +152,24 @@ class Learner(Advises, Declared, BaseEstimator):
         if self._is_written():
             raise ValueError(f"coef_ or intercept_ was changed after the fit, and {what}.")
 
-    def _deliver(self, fit: Fit, dtype: Any) -> None:
-        self.fit_, self._dtype = fit, np.dtype(dtype)
-
-    def _accept(self, fit: Fit, dtype: Any) -> None:
+    def _accept(self, fit: Fit, dtype: Any) -> Any:
         """Deliver weights, with a certificate that speaks of them as rounded to dtype."""
-        self._deliver(delivered(fit, dtype), dtype)
+        fit = delivered(fit, dtype)
+        self.fit_, self._dtype = fit, np.dtype(dtype)
+        return fit
 
     def _take_dtype(self, dtype: Any, column: bool) -> None:
         """Deliver what was learned from sums as rows of this dtype, and a column y, would."""
         self._accept(self.fit_, dtype)
 
     def _exported_weights(self) -> Any:
-        W, b = self._current_weights()
-        return W.astype(np.float64), b.astype(np.float64)
+        return as_delivered(self.fit_.W, self.fit_.b, self._dtype)
 
     @property
     def certificate_(self) -> Certificate:
         """Evidence for the last fit: it speaks of coef_ and intercept_ as they are."""
         self._check_fitted()
-        return WRITTEN if self._is_written() else self._evidence
-
-    _evidence: Any = property(lambda self: self.fit_.certificate)
+        return self.fit_.certificate
 
 
 class Regressor(RegressorMixin, Learner):
@@ -245,11 +235,6 @@ class Classifier(ClassifierMixin, Learner):
         weights = self._weights(sample_weight, X)
         return X, *encode(check_labels(y, X.shape[0]), classes, weights), weights
 
-    def _warn_of_runs(self, codes: NDArray[Any]) -> None:
-        if self._learns_in_order() and (runs := runs_in(codes)):
-            advice = "Give shuffle=True" if hasattr(self, "shuffle") else "Shuffle the rows first"
-            warn_caller(f"{runs}; {type(self).__name__} learns row by row. {advice}.")
-
     @lazy_for_dask
     def decision_function(self, X: Any) -> Array:
         """w'x + b: positive for `classes_[1]`; one column a class when there are more than two.
@@ -262,9 +247,7 @@ class Classifier(ClassifierMixin, Learner):
     @lazy_for_dask
     def predict(self, X: Any) -> NDArray[Any]:
         """The class on whose side each row lies; a tie of two goes to `classes_[0]`."""
-        v = self.decision_function(X)
-        winner = (v > 0).astype(int) if v.ndim == 1 else np.argmax(v, axis=1)
-        return np.asarray(self.classes_[winner])
+        return winners(self.decision_function(X), self.classes_)
 
     @lazy_for_dask
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -272,12 +255,18 @@ class Classifier(ClassifierMixin, Learner):
         predicted = self.predict(X)
         labels = check_labels(y, len(predicted))
         omega = parameters.weights_of("sample_weight", sample_weight, len(predicted))
-        if not can_be_equal(predicted, labels) and predicted.dtype != object:
-            kinds = f"labels such as {labels.tolist()[0]!r}, and predictions such as"
-            raise ParameterError(
-                f"y has {kinds} {predicted.tolist()[0]!r} are never equal to them."
-            )
-        return float(np.average(np.asarray(predicted == labels, dtype=np.float64), weights=omega))
+        # An array of objects may hold "reject" beside labels of any type.
+        families = {"U": "texts", "O": "texts", "M": "dates", "m": "durations"}
+        kinds = {families.get(part.dtype.kind, "numbers") for part in (predicted, labels)}
+        if len(kinds) > 1 and predicted.dtype != object:
+            a, b = labels[0], predicted[0]
+            raise ParameterError(f"y has labels such as {a!r}, which no prediction ({b!r}) equals.")
+        return float(np.average(predicted == labels, weights=omega))
+
+
+def winners(V: Array, classes: NDArray[Any]) -> NDArray[Any]:
+    """classes[1] where v > 0, or the class of the largest of many scores."""
+    return np.asarray(classes[(V > 0).astype(int) if V.ndim == 1 else V.argmax(axis=1)])
 
 
 def checked_rows(learner: Any, X: Any, *, reset: bool = True, **options: Any) -> Any:
@@ -294,9 +283,9 @@ def checked_rows(learner: Any, X: Any, *, reset: bool = True, **options: Any) ->
     try:
         return validate_data(learner, as_csr(X) if is_sparse(X) else X, reset=reset, **options)
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
-        texts = [str(name) for name in getattr(X, "columns", ()) if not is_numeric(X[name])]
+        texts = [repr(name) for name in getattr(X, "columns", ()) if not is_numeric(X[name])]
         if texts and "could not convert string to float" in str(error):
-            what = f"X cannot be used: text in {', '.join(map(repr, texts[:5]))} ({error})"
+            what = f"X cannot be used: text in {', '.join(texts[:5])} ({error})"
             advice = "Convert it to numbers, as by OneHotEncoder, or use adaline.data.fit."
             raise ValueError(f"{what}. {advice}") from None
         raise parameters.named(error, "X") from None
@@ -320,26 +309,82 @@ def real_targets(y: Any, n: int) -> Array:
     return Y
 
 
-def starting_weights(coef: Any, intercept: Any, K: int, p: int) -> tuple[Array, Array] | None:
-    """coef_init and intercept_init as W (K, p) and b (K,), zero where one is missing."""
-    if coef is None and intercept is None:
-        return None
-    W, b = np.zeros((K, p)), np.zeros(K)
-    for name, value, part in (("coef_init", coef, W), ("intercept_init", intercept, b)):
-        values = np.zeros(part.shape) if value is None else parameters.numbers(name, value)
-        if values.size != part.size or not np.isfinite(values).all():
-            what = f"{name} has shape {values.shape}"
-            raise ParameterError(f"{what}; expected finite numbers in the shape {part.shape}.")
-        part[...] = values.reshape(part.shape)
-    return W, b
+def check_labels(y: Any, n: int) -> NDArray[Any]:
+    """Labels of n rows as a vector of one type that has an order."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    try:
+        labels = parameters.array("y", y)
+        plain = labels.ndim == 1 and labels.dtype.kind in "iubU"
+        labels = labels if plain else column_or_1d(labels, warn=True)
+    except (ValueError, TypeError) as error:
+        raise parameters.named(error, "y") from None
+    if len(labels) != n:
+        raise ParameterError(f"X has {n} rows and y has {len(labels)} labels; give one a row.")
+    if labels.dtype.kind == "U" and isinstance(y, list | tuple):
+        # numpy converts ["a", 1] to two texts; predictions would be "1" instead of 1.
+        require_order(np.ravel(np.array(y, dtype=object)), "y")
+    return require_order(labels, "y")
+
+
+def require_order(labels: NDArray[Any], name: str) -> NDArray[Any]:
+    """Labels of one type that has an order; objects become the numbers or texts that they are."""
+    if labels.dtype == object:
+        values = labels.tolist()
+        if all(isinstance(a, str) for a in values):
+            return labels
+        for i, a in enumerate(values):
+            if a is None or type(a).__name__ in ("NAType", "NaTType") or a != a:
+                raise ParameterError(f"{name} has no label in row {i}: contains NaN, None or NA.")
+        odd = [a for a in values if not (isinstance(a, bool | np.bool_ | float) or is_number(a))]
+        numbers = labels if odd else np.array(values)
+        if numbers.dtype == object:  # fractions and integers beyond 64 bits, too
+            odd = odd or values
+            what = f"{name} holds {type(odd[0]).__name__} objects such as {shown(odd[0])}"
+            raise ParameterError(f"{what} (Unknown label type); expected no such mixture.")
+        labels = numbers
+    kind = labels.dtype.kind
+    if (kind == "f" and not np.isfinite(labels).all()) or (kind in "mM" and np.isnat(labels).any()):
+        raise ParameterError(f"{name} contains NaN or infinity, which are no labels.")
+    if kind not in "iubUfmM":
+        raise ParameterError(f"{name} has dtype {labels.dtype}; expected labels: texts or numbers.")
+    return labels
+
+
+def encode(
+    y: NDArray[Any], classes: NDArray[Any] | None, omega: Array | None = None
+) -> tuple[NDArray[Any], Codes]:
+    """Sorted classes (those given, or those of y), and the index among them of each label.
+
+    Two classes at least; without a stream's classes, two with rows of positive weight omega.
+    """
+    labels = np.unique(y)  # hashes; to return the inverse it would sort all rows
+    if labels.dtype.kind == "f" and (labels != np.rint(labels)).any():
+        raise ValueError("y holds fractions (Unknown label type: continuous); expected labels.")
+    codes = np.asarray(y == labels[-1] if len(labels) == 2 else np.searchsorted(labels, y))
+    if labels.dtype.kind == "f":
+        labels = labels + labels.dtype.type(0.0)  # minus zero becomes zero
+    if classes is not None:
+        place = {label: k for k, label in enumerate(classes.tolist())}
+        if unknown := [label for label in labels.tolist() if label not in place]:
+            known = f"the classes {classes.tolist()}"
+            raise ValueError(f"y has the label {unknown[0]!r}, which is not among {known}.")
+        codes = np.array([place[label] for label in labels.tolist()])[codes.astype(np.int64)]
+        labels = classes
+    codes, present = codes.astype(np.int64, copy=False), labels.tolist()
+    if classes is None and omega is not None:
+        present = labels[np.bincount(codes[omega > 0], minlength=len(labels)) > 0].tolist()
+    if len(present) < 2:
+        where = "y has" if len(labels) < 2 else "rows of positive sample_weight are of"
+        advice = "In a stream, give all labels in `classes` at the first partial_fit."
+        raise ValueError(f"{where} one class, {present}; two are needed. {advice}")
+    return labels, codes
 
 
 def round_to(weights: Array, dtype: Any) -> Any:
     """The weights in another dtype; what is too large for it becomes infinite, silently."""
-    if weights.dtype == dtype:
-        return weights
     with np.errstate(over="ignore"):
-        return weights.astype(dtype)
+        return weights.astype(dtype, copy=False)
 
 
 def read_only(weights: Array, dtype: Any) -> Any:
@@ -351,5 +396,5 @@ def read_only(weights: Array, dtype: Any) -> Any:
 
 def as_delivered(W: Array, b: Array, dtype: Any) -> tuple[Array, Array]:
     """The numbers that coef_ and intercept_ will have in this dtype, as float64, for proofs."""
-    W, b = (round_to(part, dtype).astype(np.float64) for part in (W, b))
+    W, b = (round_to(part, dtype).astype(np.float64, copy=False) for part in (W, b))
     return W, b

@@ -12,11 +12,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from adaline import decisions
-from adaline.estimators.base import Classifier, checked_rows, unchanged_on_error
+from adaline.estimators.base import (
+    Classifier,
+    check_labels,
+    checked_rows,
+    encode,
+    unchanged_on_error,
+)
 from adaline.estimators.bayes_risk import Risk, average_loss
 from adaline.estimators.costs import PosteriorClassifier
 from adaline.estimators.densities import Table, fixed_densities, learn_densities, log_density
-from adaline.estimators.labels import check_labels, encode
 from adaline.estimators.registry import Declared, demand
 from adaline.parameters import COUNT, count
 from adaline.results import Array, Result
@@ -178,10 +183,9 @@ class BayesClassifier(PosteriorClassifier, Declared, ClassifierMixin, BaseEstima
         X = self._matrix(X, self if fitted else BaseEstimator(), reset=not fitted)
         return np.column_stack([log_density(source, X) for source in model.family]), model.priors
 
-    def _from_scores(self, X: Any, function: Callable[[Array], Any]) -> tuple[Any, Any]:
+    def _scores(self, X: Any) -> tuple[Any, Any]:
         log_p = decisions.log_posterior(*self._densities_and_priors(X))
-        V = log_p[:, 1] - log_p[:, 0] if log_p.shape[1] == 2 else log_p
-        return function(V), V.dtype
+        return log_p[:, 1] - log_p[:, 0] if log_p.shape[1] == 2 else log_p, log_p.dtype
 
     def evidence(self, X: Any) -> Array:
         """p(x) = sum_j f_j(x) p_j: how probable the sample is, whatever its class."""

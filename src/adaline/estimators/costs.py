@@ -1,11 +1,11 @@
-"""Decisions from posterior probabilities where errors cost differently, or rejecting may be best.
+"""Posterior probabilities, decisions where errors cost differently, and weights of classes.
 
-Base class of the Bayes, Gaussian and logistic classifiers.
+`PosteriorClassifier` is a base class of the Bayes, Gaussian and logistic classifiers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_expit, log_softmax, softmax
 
 from adaline import decisions
-from adaline.estimators.base import lazy_for_dask, round_to
+from adaline.estimators.base import lazy_for_dask, round_to, winners
+from adaline.parameters import NONE, Expected, ParameterError, is_number, shown, words
 from adaline.results import Array
 
 
@@ -25,10 +26,10 @@ class PosteriorClassifier:
     reject_cost: Any
     _values: Callable[[Any], Array]  # v = W x + b, as of `Learner`
 
-    def _from_scores(self, X: Any, function: Callable[[Array], Any]) -> tuple[Any, Any]:
-        """function(V) for the rows of X, and the dtype of X."""
+    def _scores(self, X: Any) -> tuple[Any, Any]:
+        """V for the rows of X, as computed, and the dtype of X."""
         V = self._values(X)
-        return function(V[:, 0] if V.shape[1] == 1 else V), V.dtype
+        return V[:, 0] if V.shape[1] == 1 else V, V.dtype
 
     @lazy_for_dask
     def decision_function(self, X: Any) -> Array:
@@ -37,22 +38,31 @@ class PosteriorClassifier:
         Two classes: the log odds of `classes_[1]`, with costs minus the lecture's ln xi. More
         classes: one score each, (n, K); with costs, minus the expected costs.
         """
-        return np.asarray(round_to(*self._from_scores(X, self._move_by_costs)))
+        V, dtype = self._scores(X)
+        return np.asarray(round_to(self._move_by_costs(V), dtype))
 
     @lazy_for_dask
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of least expected cost, or "reject"; the first of tied classes."""
-        return np.asarray(self._from_scores(X, self._decide)[0])
+        V, _ = self._scores(X)
+        if self.costs is None and self.reject_cost is None:
+            return winners(V, self.classes_)
+        c = decisions.checked_costs(self.costs, len(self.classes_))
+        reject = decisions.checked_reject_cost(self.reject_cost)
+        label = None if reject is None else decisions.REJECT_LABEL
+        return decisions.labels_of(decisions.decide(posterior(V), c, reject), self.classes_, label)
 
     @lazy_for_dask
     def predict_proba(self, X: Any) -> Array:
         """Posterior probabilities p(k | x), columns in the order of classes_."""
-        return np.asarray(round_to(*self._from_scores(X, posterior)))
+        V, dtype = self._scores(X)
+        return np.asarray(round_to(posterior(V), dtype))
 
     @lazy_for_dask
     def predict_log_proba(self, X: Any) -> Array:
         """ln p(k | x), accurate where p(k | x) is too small for a float."""
-        log_p, dtype = self._from_scores(X, log_posterior)
+        V, dtype = self._scores(X)
+        log_p = log_posterior(V)
         if dtype != log_p.dtype:
             log_p[np.exp(log_p).astype(dtype) == 1] = 0.0  # to agree with predict_proba
         return np.asarray(round_to(log_p, dtype))
@@ -66,15 +76,6 @@ class PosteriorClassifier:
             return np.asarray(V + V.dtype.type(np.log(decisions.threshold([0.5, 0.5], c))))
         R = decisions.expected_costs(posterior(V), c)
         return np.asarray(R[:, 0] - R[:, 1] if K == 2 else -R, dtype=V.dtype)
-
-    def _decide(self, V: Array) -> NDArray[Any]:
-        if self.costs is None and self.reject_cost is None:
-            chosen: Any = (V > 0).astype(int) if V.ndim == 1 else V.argmax(axis=1)
-            return np.asarray(self.classes_[chosen])
-        c = decisions.checked_costs(self.costs, len(self.classes_))
-        reject = decisions.checked_reject_cost(self.reject_cost)
-        label = None if reject is None else decisions.REJECT_LABEL
-        return decisions.labels_of(decisions.decide(posterior(V), c, reject), self.classes_, label)
 
 
 def posterior(V: Array) -> Array:
@@ -90,3 +91,36 @@ def log_posterior(V: Array) -> Array:
         return np.asarray(log_expit(np.column_stack([-V, V])))
     with np.errstate(over="ignore"):
         return np.asarray(log_softmax(np.ascontiguousarray(V.T), axis=0).T)
+
+
+CLASS_WEIGHT = (
+    NONE
+    | words("balanced")
+    | Expected(
+        "a dict of weights >= 0 by label",
+        lambda value: (
+            isinstance(value, Mapping) and all(is_number(w) and w >= 0 for w in value.values())
+        ),
+    )
+)
+
+
+def weights_by_class(
+    class_weight: Any, classes: NDArray[Any], codes: Any, omega: Array | None
+) -> Array | None:
+    """Weights of rows times those of their classes: "balanced", a dict, or None for 1.
+
+    "balanced" gives every class the same weight, by n / (K n_k); classes left out of a dict have 1.
+    """
+    if class_weight is None:
+        return omega
+    row_weights = np.ones(len(codes)) if omega is None else omega
+    if isinstance(class_weight, str):
+        sums = np.bincount(codes, row_weights, minlength=len(classes))
+        factor = np.divide(sums.sum(), len(classes) * sums, out=np.ones(len(sums)), where=sums > 0)
+    else:
+        known = classes.tolist()
+        if unknown := [label for label in class_weight if label not in known]:
+            raise ParameterError(f"class_weight has {shown(unknown[0])}, which is no class of y.")
+        factor = np.array([class_weight.get(label, 1.0) for label in known], dtype=np.float64)
+    return np.asarray(row_weights * factor[codes])

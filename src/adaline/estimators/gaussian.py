@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -13,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from adaline import decisions
 from adaline.errors import warn_caller
 from adaline.estimators.base import lazy_for_dask, unchanged_on_error
-from adaline.estimators.closed_form import MomentClassifier
 from adaline.estimators.costs import PosteriorClassifier
+from adaline.estimators.least_squares import MomentClassifier
 from adaline.estimators.registry import WEIGHTS, demand
 from adaline.parameters import NONE, ParameterError, number, words
 from adaline.procedures.gaussian import (
@@ -165,7 +164,7 @@ class GaussianClassifier(PosteriorClassifier, MomentClassifier):
             W, b = (g.W[1:] - g.W[:1], g.b[1:] - g.b[:1]) if len(g.W) == 2 else (g.W, g.b)
             with np.errstate(over="ignore"):  # columns of 1e-300
                 W, b = np.ldexp(W, -e), b - W @ g.centre
-            self._deliver(Fit(W, b, "solved in closed form.", g.certificate), dtype)
+            self._accept(Fit(W, b, "solved in closed form.", g.certificate), dtype)
         self.covariance_, self.shrinkage_, self.ridge_ = C, a, ridge
         if lost.any() or not np.isfinite(getattr(self, "coef_", 0.0)).all():
             # No claim about numbers that float64 cannot hold; `predict` does without them.
@@ -173,7 +172,11 @@ class GaussianClassifier(PosteriorClassifier, MomentClassifier):
             none = Certificate("unproven", what, g.certificate.evidence)
             self.model_ = replace(g, certificate=none)
 
-    _evidence = property(lambda self: self.model_.certificate)
+    @property
+    def certificate_(self) -> Certificate:
+        """Evidence for the densities, which any covariance has."""
+        self._check_fitted()
+        return self.fit_.certificate if self._is_written() else self.model_.certificate
 
     def _assign(self, name: str, part: str, value: Any) -> None:
         super()._assign(name, part, value)
@@ -206,13 +209,13 @@ class GaussianClassifier(PosteriorClassifier, MomentClassifier):
     def _check_fitted(self) -> None:
         check_is_fitted(self, "model_")  # fit_ is there for a shared covariance only
 
-    def _from_scores(self, X: Any, function: Callable[[Array], Any]) -> tuple[Any, Any]:
-        """Computed by blocks; V follows from the densities, unless coef_ was assigned."""
+    def _scores(self, X: Any) -> tuple[Any, Any]:
+        """V follows from the densities, unless coef_ was assigned."""
         self._check_fitted()
         if self._is_written():
-            return super()._from_scores(X, function)
+            return super()._scores(X)
         X = self._rows(X, reset=False)
-        return over_blocks(self.model_, X, lambda s: function(log_odds(s))), X.dtype
+        return over_blocks(self.model_, X, log_odds), X.dtype
 
     @lazy_for_dask
     def mahalanobis(self, X: Any) -> Array:

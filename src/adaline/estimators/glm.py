@@ -26,10 +26,6 @@ from adaline.sums.losses import LARGEST_OFFSET, Gamma, Poisson
 from adaline.sums.objective import JOINT, Objective
 from adaline.sums.rows import as_rows
 
-# Rows times squared columns up to which `fit` computes standard errors: there they take about a
-# tenth of its time, a third where classes are many.
-AFFORDABLE_WORK = 10**8
-
 
 class NewtonLearner(Learner):
     """A learner whose `fit` minimises a penalised loss by Newton's procedure."""
@@ -44,21 +40,25 @@ class NewtonLearner(Learner):
     _title: str  # of the table
     _share: str  # the name of the share of the null deviance that a fit explains
 
-    def _set_information(self, loss: Objective, fit: NewtonFit) -> None:
-        """Compute what `summary` and intervals need of the rows, where that is affordable."""
+    def _end(self, fit: NewtonFit, dtype: Any, loss: Objective | None = None) -> Self:
+        """Deliver a fit; of the rows of its loss keep what `summary` and intervals need."""
         self._information = None
-        affordable = loss.rows.n * loss.q**2 <= AFFORDABLE_WORK and loss.K * loss.q <= JOINT
-        if affordable and fit.rank == fit.theta.size:
+        # Up to 10^8 products standard errors take about a tenth of the time of the fit, a third
+        # where classes are many; beyond, `summary` asks for the rows.
+        if loss is not None and loss.rows.n * loss.q**2 <= 10**8 and loss.K * loss.q <= JOINT:
             # Where single weights have no errors, `summary` of the rows says why.
             with suppress(ValueError):
-                self._information = information(loss, fit.theta)
-
-    def _end(self, fit: NewtonFit, dtype: Any) -> Self:
-        self._accept(fit, dtype)
+                if fit.rank == fit.theta.size:
+                    self._information = information(loss, fit.theta)
+        fit = self._accept(fit, dtype)
         if fit.outcome == "interrupted":
             raise KeyboardInterrupt
-        self._speak_up()
+        self._warn_about(fit)
         return self
+
+    @property
+    def _steps(self) -> int:
+        return max(getattr(self.fit_, "steps", 1), 1)
 
     def _covariance(self) -> tuple[Array, Array]:
         """(K, p + 1, K, p + 1) of the weights, and the row it is about."""
@@ -70,22 +70,26 @@ class NewtonLearner(Learner):
         return known.covariance, known.centre
 
     def _tabulate(
-        self, level: Any, loss: Any, outputs: list[str], notes: list[str], bounds: Any = None
+        self, level: float, loss: Any, outputs: list[str], notes: list[str], bounds: Any = None
     ) -> Summary:
         """The table of `summary`; loss is that of the training rows where these were given."""
-        fit, level, known = self.fit_, float(LEVEL("level", level)), self._information
+        fit, known = self.fit_, self._information
         if loss is not None:
             known = information(loss, loss.rows.theta(fit.W, fit.b))
         if known is None:
             what = "this fit was large, or its columns dependent, and stored no standard errors"
             raise ValueError(f"{what}; give summary(X=X, y=y) the training rows.")
-        facts, names = known.facts(self._share), self._names()
         options: Any = {"intercept": self.fit_intercept, "level": level, "bounds": bounds}
         options["notes"] = (str(self.certificate_), *notes)
-        return wald_summary(self._title, fit.W, fit.b, known, facts, names, outputs, **options)
+        table = fit.W, fit.b, known, known.facts(self._share), self._names(), outputs
+        return wald_summary(self._title, *table, **options)
 
-    def _speak_up(self) -> None:
-        fit: Any = self.fit_
+    def _require_likeliest(self, level: Any) -> float:
+        check_is_fitted(self, "fit_")
+        self._refuse_written("standard errors are those of the likeliest weights")
+        return float(LEVEL("level", level))
+
+    def _warn_about(self, fit: NewtonFit) -> None:
         # Where weights grow without bound ("quasi"), probabilities of 0 and 1 lose the curvature.
         if fit.rank < fit.theta.size and fit.outcome != "quasi":
             rank = f"rank {fit.rank} of {fit.theta.size}, the intercept included"
@@ -115,11 +119,7 @@ class LogLinkRegression(NewtonLearner, Regressor):
         self.alpha, self.fit_intercept = alpha, fit_intercept
         self.max_iter, self.tol = max_iter, tol
 
-    @property
-    def n_iter_(self) -> int:
-        """Steps of Newton's procedure."""
-        steps: Any = self.fit_
-        return max(int(steps.steps), 1)
+    n_iter_ = property(lambda self: self._steps, doc="Steps of Newton's procedure.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -139,9 +139,7 @@ class LogLinkRegression(NewtonLearner, Regressor):
         self._check_parameters()
         X = self._rows(X, reset=True)
         loss = self._objective(X, y, sample_weight, offset, exposure)
-        fit = newton(loss, self.max_iter, self.tol)
-        self._set_information(loss, fit)
-        return self._end(fit, X.dtype)
+        return self._end(newton(loss, self.max_iter, self.tol), X.dtype, loss)
 
     @lazy_for_dask
     def predict(self, X: Any, offset: Any = None, exposure: Any = None) -> Array:
@@ -161,10 +159,9 @@ class LogLinkRegression(NewtonLearner, Regressor):
         """D^2, the share of the deviance of a constant rate that the predictions explain."""
         mean = np.asarray(self.predict(X, offset, exposure), dtype=np.float64)
         targets, more = self._check_targets(y, len(mean)), check_offset(offset, exposure, len(mean))
-        omega: Any = self._weights(
-            np.ones(len(mean)) if sample_weight is None else sample_weight, mean
-        )
-        base: Any = np.exp(more) if len(more) else np.ones(len(mean))
+        omega = self._weights(sample_weight, mean)
+        omega = np.ones(len(mean)) if omega is None else omega
+        base = np.exp(more) if len(more) else np.ones(len(mean))
         base = base * ((omega @ targets) / (omega @ base))
         of_model, of_rate = (float(omega @ self._loss.deviance(targets, m)) for m in (mean, base))
         if of_rate <= 0:  # equal targets; the model's deviance is rounding, or more
@@ -186,12 +183,10 @@ class LogLinkRegression(NewtonLearner, Regressor):
         Errors come from the inverse curvature of the penalised loss. After a fit with n p^2 > 10^8,
         which does not compute them, give the training rows again.
         """
-        check_is_fitted(self, "fit_")
-        self._refuse_written("standard errors are those of the likeliest weights")
+        level, loss = self._require_likeliest(level), None
         if getattr(self.fit_, "outcome", "") in ("separated", "quasi"):
             advice = "Such weights have no standard errors; give a larger alpha."
             raise ValueError(f"{self.fit_.stopped} {advice}")
-        loss = None
         if X is not None:
             loss = self._objective(self._rows(X, reset=False), y, sample_weight, offset, exposure)
         penalty = f"Standard errors include the penalty (alpha = {float(self.alpha):.6g})"
@@ -233,8 +228,8 @@ class LogLinkRegression(NewtonLearner, Regressor):
         return targets
 
     def _take_newton(self, fit: NewtonFit, p: int) -> None:
-        self.n_features_in_, self._information = p, None
-        self._end(fit, np.dtype(np.float64))
+        self.n_features_in_ = p
+        self._end(fit, np.float64)
 
 
 class PoissonRegression(LogLinkRegression):
@@ -309,15 +304,15 @@ def check_offset(offset: Any, exposure: Any, n: int) -> Array:
         return np.empty(0)
     if offset is not None and exposure is not None:
         raise ParameterError("offset and exposure were both given; offset is log(exposure).")
-    name, given = ("offset", offset) if exposure is None else ("exposure", exposure)
-    values = numbers(name, given)
+    name = "offset" if exposure is None else "exposure"
+    values = numbers(name, offset if exposure is None else exposure)
     if values.shape != (n,):
         raise ParameterError(f"{name} has shape {values.shape}; expected ({n},), a number a row.")
     with np.errstate(invalid="ignore", divide="ignore"):
         logs = values if exposure is None else np.log(values)
     bad = np.flatnonzero(~(np.abs(logs) <= LARGEST_OFFSET))
     if len(bad):
-        expected = "an offset" if exposure is None else "a positive number with a logarithm"
-        what = f"{name} is {values[bad[0]]} in row {bad[0]}; expected {expected}"
-        raise ParameterError(f"{what} of at most {LARGEST_OFFSET:g}.")
+        what = f"{name} is {values[bad[0]]} in row {bad[0]}; expected a finite number"
+        expected = f"{what}, of which" if exposure is None else f"{what} above 0, whose logarithm"
+        raise ParameterError(f"{expected} the size is at most {LARGEST_OFFSET:g}.")
     return logs

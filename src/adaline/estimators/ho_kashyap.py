@@ -12,8 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from adaline.certificates.margins import separation
 from adaline.certificates.separation.data import Data, as_float64
 from adaline.errors import warn_caller
-from adaline.estimators.base import Classifier, as_delivered, starting_weights, unchanged_on_error
+from adaline.estimators.base import Classifier, as_delivered, unchanged_on_error
 from adaline.estimators.least_squares import check_margins
+from adaline.estimators.online import starting_weights
 from adaline.estimators.registry import WEIGHTS, demand
 from adaline.parameters import COUNT, FLAG, LEVEL, number
 from adaline.procedures.ho_kashyap import HoKashyapFit, column_space, ho_kashyap
@@ -157,7 +158,7 @@ class HoKashyap(Classifier):
         certificate = self._choose_certificate(sides, proofs, kept)
         ks, ends = tuple(run.k for run in runs), tuple(run.end for run in runs)
         fit = HoKashyapFit(W, bias, stopped, certificate, all_margins, errors, ks, ends)
-        self._deliver(fit, X.dtype)
+        self._accept(fit, X.dtype)
         if "iterations" in ends:
             advice = "Give a larger max_iter, or ask `separability`, which has other proofs."
             warn_caller(f"HoKashyap did not converge: {stopped} {advice}", ConvergenceWarning)

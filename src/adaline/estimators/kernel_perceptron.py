@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import plural, warn_caller
 from adaline.estimators.base import Classifier, lazy_for_dask, read_only, unchanged_on_error
-from adaline.estimators.labels import check_stream_classes
+from adaline.estimators.online import warn_of_runs
 from adaline.estimators.registry import SEEN, demand
+from adaline.estimators.streams import check_stream_classes
 from adaline.parameters import COUNT, NUMBER, POSITIVE, is_sparse, words
 from adaline.procedures import kernel_perceptron as dual
 from adaline.results import Array, Certificate, Fit, finished
@@ -126,7 +127,7 @@ class KernelPerceptron(Classifier):
         if interrupted:
             raise KeyboardInterrupt
         if self.fit_.certificate.kind != "separable":
-            self._warn_of_runs(rows.T[0] if len(rows.T) == 1 else rows.T.argmax(axis=0))
+            warn_of_runs(self, rows.T[0] if len(rows.T) == 1 else rows.T.argmax(axis=0))
         if not outcome.converged:
             what = f"KernelPerceptron did not converge: {outcome.stopped}"
             advice = "Give a larger max_iter, or a richer kernel."
@@ -187,9 +188,6 @@ class KernelPerceptron(Classifier):
 
     def _in_precision(self, part: Array) -> Array:
         return np.asarray(read_only(part, self.support_vectors_.dtype))
-
-    def _is_written(self) -> bool:
-        return False  # its attributes cannot be assigned
 
     def _check_patterns(
         self, X: Any, y: Any, sample_weight: Any, classes: Any, *, reset: bool

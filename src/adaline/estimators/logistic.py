@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, ndtri
-from sklearn.utils.validation import check_is_fitted
 
 from adaline import decisions
+from adaline.certificates.digits import delivered
 from adaline.estimators.base import unchanged_on_error
-from adaline.estimators.costs import PosteriorClassifier
+from adaline.estimators.costs import CLASS_WEIGHT, PosteriorClassifier, weights_by_class
 from adaline.estimators.glm import NewtonLearner
-from adaline.estimators.labels import CLASS_WEIGHT, check_stream_classes, weights_by_class
 from adaline.estimators.registry import WEIGHTS
-from adaline.estimators.streams import StreamClassifier
-from adaline.parameters import LEVEL, NONE, NOT_NEGATIVE, NUMBER, one_row, words
+from adaline.estimators.streams import StreamClassifier, check_stream_classes
+from adaline.parameters import NONE, NOT_NEGATIVE, NUMBER, one_row, words
 from adaline.procedures.inference import bounds_of_logits, errors_of_values
 from adaline.procedures.newton import newton
 from adaline.results import Array, Fit, NewtonFit, finished
@@ -105,7 +104,7 @@ class LogisticRegression(NewtonLearner, PosteriorClassifier, StreamClassifier):
         "column_scale_?": "float p | None",
         "_information": "Information | None",
         "_state?": "State | None",
-        "_known": "Fit | NewtonFit | None",
+        "_known": "SequentialFit | NewtonFit | None",
     }
     _title, _share = "Logistic regression", "McFadden R²"
     _parameters = NewtonLearner._parameters | {
@@ -136,34 +135,34 @@ class LogisticRegression(NewtonLearner, PosteriorClassifier, StreamClassifier):
         Interrupted (Ctrl-C), the weights are those after the last complete step.
         """
         self._check_parameters()
-        self._begin_stream()
         X, classes, codes, omega = self._encode(X, y, sample_weight, None, reset=True)
         X, _, omega = as_rows(X, None, omega, checked=True)
         seen = np.bincount(codes, omega if len(omega) else None, minlength=len(classes)) > 0
         if not seen.all():
             unseen = classes[~seen].tolist()[0]
             raise ValueError(f"only zero sample_weight for the class {unseen!r}; drop its rows.")
-        self._set_classes(classes)
+        self.classes_ = classes
         # To limit BLAS takes as long as a factor of a small matrix; threads take longer.
         small = X.shape[0] * X.shape[1] <= SMALL_TABLE
         with one_blas_thread(1) if small else nullcontext():
-            fit = self._minimise(X, codes, omega)
-        return self._end(fit, X.dtype)
+            fit, loss = self._minimise(X, codes, omega)
+            return self._end(fit, X.dtype, loss)
 
     def _encode(self, X: Any, y: Any, sample_weight: Any, known: Any, *, reset: bool) -> Any:
         """X, the classes, the code of each row, and its weight times that of its class."""
         rows, classes, codes, omega = self._labelled_rows(X, y, sample_weight, known, reset=reset)
         if self.costs is not None:
             decisions.checked_costs(self.costs, len(classes))
-        return rows, classes, codes, weights_by_class(self.class_weight, classes, codes, omega)
+        if self.class_weight is not None:
+            omega = weights_by_class(self.class_weight, classes, codes, omega)
+        return rows, classes, codes, omega
 
-    @property
-    def n_iter_(self) -> NDArray[np.int32]:
-        """Steps of Newton's procedure."""
-        return np.array([max(getattr(self.fit_, "steps", 1), 1)], dtype=np.int32)
+    n_iter_ = property(
+        lambda self: np.array([self._steps], dtype=np.int32), doc="Steps of Newton's procedure."
+    )
 
-    def _minimise(self, X: Any, codes: Any, omega: Array) -> NewtonFit:
-        """The weights; sets alpha_, column_scale_ and what `summary` needs."""
+    def _minimise(self, X: Any, codes: Any, omega: Array) -> tuple[NewtonFit, Objective]:
+        """The weights and their loss; sets alpha_ and column_scale_."""
         self.alpha_ = 0.0 if isinstance(self.alpha, str) else float(self.alpha)
         self.column_scale_ = None
         loss, options = self._objective(X, codes, omega), (self.max_iter, self.tol)
@@ -182,11 +181,10 @@ class LogisticRegression(NewtonLearner, PosteriorClassifier, StreamClassifier):
         if self.alpha_ == 0 and self.alpha != "firth":
             from adaline.estimators.separation import refuse_separable
 
-            kept = np.flatnonzero(omega) if len(omega) else np.arange(len(codes))
-            rows = X[kept], codes[kept], tuple(self.classes_.tolist()), kept
+            used = np.flatnonzero(omega) if len(omega) else np.arange(len(codes))
+            rows = X[used], codes[used], tuple(self.classes_.tolist()), used
             fit = refuse_separable(rows, fit, bool(self.fit_intercept), self._names())
-        self._set_information(loss, fit)
-        return fit
+        return fit, loss
 
     def _objective(self, X: Any, codes: Any, omega: Array) -> Objective:
         K, alpha, units = len(self.classes_), self.alpha_, self.column_scale_
@@ -207,15 +205,11 @@ class LogisticRegression(NewtonLearner, PosteriorClassifier, StreamClassifier):
         first = not hasattr(self, "fit_")
         stream = check_stream_classes(classes, None if first else self.classes_)
         X, labels, codes, weights = self._encode(X, y, sample_weight, stream, reset=first)
-        state = self._state
-        if state is None:
-            state = self._new_state(len(labels), X.shape[1])
-            self._set_classes(labels)
+        if self._state is None:
+            self._state, self.classes_ = self._new_state(len(labels), X.shape[1]), labels
             self.alpha_, self._information = 0.0, None
-        X, Y, omega = as_rows(X, codes, weights, checked=True)
-        saved = self._learn_block(state, X, Y, omega)
+        state = self._learned(*as_rows(X, codes, weights, checked=True))
         if not np.isfinite(state.counters.inputs):
-            state.restore(saved)
             raise ValueError("X has values beyond 1e154, whose squares overflow; rescale it.")
         self._state, self._dtype, self._known = state, X.dtype, None
         return self
@@ -263,16 +257,14 @@ class LogisticRegression(NewtonLearner, PosteriorClassifier, StreamClassifier):
             Wald's w +- z error, or all values that the (penalised) likelihood ratio test does not
             reject: better where events are rare; they need the training rows, and two classes.
         """
-        check_is_fitted(self)
-        self._refuse_written("standard errors are those of the likeliest weights")
+        level, loss, bounds = self._require_likeliest(level), None, None
         words("wald", "profile")("intervals", intervals)
-        loss = bounds = None
         if X is not None:
             X, _, codes, omega = self._encode(X, y, sample_weight, self.classes_, reset=False)
             X, _, omega = as_rows(X, None, omega, checked=True)
             loss = self._objective(X, codes, omega)
         if intervals == "profile":
-            bounds = self._profile(loss, float(LEVEL("level", level)))
+            bounds = self._profile(loss, level)
         outputs = [str(label) for label in self.classes_.tolist()]
         return self._tabulate(level, loss, outputs, self._notes(bounds is not None), bounds)
 
@@ -313,13 +305,12 @@ class LogisticRegression(NewtonLearner, PosteriorClassifier, StreamClassifier):
             low, high = V - half, V + half
         return expit(low), expit(high)
 
-    def _accept(self, fit: Fit, dtype: Any) -> None:
+    def _accept(self, fit: Fit, dtype: Any) -> Any:
         """Take what a fit of all rows has learned; a stream before it is over."""
-        self._state = None
-        super()._accept(fit, dtype)
+        self._state, self._known, self._dtype = None, delivered(fit, dtype), np.dtype(dtype)
+        return self._known
 
     def _take_newton(self, fit: NewtonFit, p: int, classes: NDArray[Any]) -> None:
-        self.n_features_in_, self.alpha_, self._information = p, float(self.alpha), None
-        self.column_scale_ = None
-        self._set_classes(classes)
-        self._end(fit, np.dtype(np.float64))
+        self.n_features_in_, self.classes_ = p, classes
+        self.alpha_, self.column_scale_ = float(self.alpha), None
+        self._end(fit, np.float64)

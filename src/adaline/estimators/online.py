@@ -2,7 +2,7 @@
 
 Base classes of Perceptron, Adaline, SigmoidPerceptron and WidrowHoff: a subclass is its docstring,
 its parameters and a `_recipe` for `procedures.sequential`. `fit` makes passes; `partial_fit` and
-`learn_one` continue a stream.
+`learn_one` continue a stream, see `streams`.
 """
 
 from __future__ import annotations
@@ -12,24 +12,26 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from adaline.certificates.margins import separation
-from adaline.errors import warn_caller
-from adaline.estimators.base import as_delivered, starting_weights, unchanged_on_error
-from adaline.estimators.labels import check_stream_classes
+from adaline.errors import plural, warn_caller
+from adaline.estimators.base import Learner, as_delivered, unchanged_on_error
 from adaline.estimators.registry import WEIGHTS
-from adaline.estimators.streams import EACH_ONCE, STREAM, StreamClassifier, StreamWeights
+from adaline.estimators.streams import StreamClassifier, StreamWeights, check_stream_classes
 from adaline.kernels import codes
-from adaline.parameters import COUNT, FLAG, NOT_NEGATIVE, SEED, words
+from adaline.parameters import COUNT, FLAG, NOT_NEGATIVE, SEED, ParameterError, numbers, words
 from adaline.procedures.gradient_descent import batch
 from adaline.procedures.sequential import Outcome, Recipe, State, sequential
 from adaline.results import Array, Certificate, Fit, finished
 from adaline.schedules import Absolute, Auto, Constant, as_schedule, mean_square, stable_rate
 from adaline.sums.rows import as_rows
 
+EACH_ONCE = Outcome(1, "rows of a stream, each learned once.", False)
+STREAM = Certificate("undecided", "a stream does not remember its samples; nothing is proven.")
 NO_PROOF = Certificate(
     "unproven",
     "weights approach least squares as learning goes on; how close they are is not proven.",
@@ -54,6 +56,15 @@ class SequentialFit(Fit):
     passes: int
     converged: bool | None = None
 
+    @classmethod
+    def of(
+        cls, state: State, outcome: Outcome = EACH_ONCE, certificate: Certificate = STREAM
+    ) -> SequentialFit:
+        converged = None if certificate is STREAM else outcome.converged
+        W, b = state.kept()
+        counts = state.corrections, outcome.passes
+        return cls(W, b, outcome.stopped, certificate, *counts, converged)
+
 
 def require_online_mode(learner: Any) -> bool:
     """Whether there is partial_fit: not in batch mode, which needs all rows for every update."""
@@ -66,12 +77,13 @@ def require_online_mode(learner: Any) -> bool:
 class OnlineLearner(StreamWeights):
     """fit in passes, and streams, over one State."""
 
-    # Rows, targets (n, k) and weights, all checked; with reset, a new State.
-    _observe: Callable[..., tuple[Any, Array, Array]]
+    # Rows, targets or class codes, and weights, all checked; and the number of neurons.
+    _check_data: Callable[..., tuple[Any, Array, Array | None, int]]
     _streams = "order"
     _traces = "samples"
     _error = "mean squared error"
     _advice = "Give a larger max_iter."  # where learning has not converged
+    _criterion: Any = codes.SQUARED, codes.SIGNS  # of errors, and how targets are coded
     _stored = WEIGHTS | {"_state": "State", "_known": "Fit | SequentialFit | None"}
     _MODES = ("online", "batch")
     _parameters = {
@@ -93,22 +105,14 @@ class OnlineLearner(StreamWeights):
         shuffle: bool = False,
         random_state: Any = None,
     ):
-        self.eta = eta
-        self.max_iter = max_iter
-        self.tol = tol
-        self.mode = mode
-        self.fit_intercept = fit_intercept
-        self.shuffle = shuffle
-        self.random_state = random_state
+        self.eta, self.max_iter, self.tol, self.mode = eta, max_iter, tol, mode
+        self.fit_intercept, self.shuffle, self.random_state = fit_intercept, shuffle, random_state
 
     def _learns_in_order(self) -> bool:
         return self.mode != "batch" and not self.shuffle
 
     def _row_errors(self, t: Any, V: Any) -> Any:
         return (t - V) ** 2
-
-    def _codes_of_errors(self) -> tuple[int, int]:
-        return codes.SQUARED, codes.SIGNS
 
     def _recipe(self, K: int, p: int) -> Recipe:
         """The recipe of squared errors, which average their weights under automatic rates."""
@@ -117,16 +121,23 @@ class OnlineLearner(StreamWeights):
             raise ValueError("eta='absolute' is for perceptrons; use a number or 'auto'.")
         auto = isinstance(schedule, Auto) and self.mode != "batch"
         keep = codes.LATE_AVERAGE if auto else codes.LAST
-        return Recipe(*self._codes_of_errors(), schedule, keep, bool(self.fit_intercept), K, p)
+        criterion, targets = self._criterion
+        return Recipe(criterion, targets, schedule, keep, bool(self.fit_intercept), K, p)
 
     def _certify(self, X: Any, Y: Array, omega: Array) -> Certificate:
         """What is proven of the weights of the State after passes over these rows."""
         return NO_PROOF
 
-    def _begin(self, K: int, p: int, dtype: Any) -> None:
-        """Forget everything; parameters are read here, and hold for the stream that follows."""
-        self._state, self._known = State(self._recipe(K, p)), None
-        self._dtype = np.dtype(dtype)
+    def _observe(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any = None
+    ) -> tuple[State, Any, Array, Array]:
+        """The State, of which parameters are read at its first rows, and these rows, checked."""
+        first = self._state is None
+        X, targets, weights, K = self._check_data(X, y, sample_weight, classes, reset=first)
+        X, Y, omega = as_rows(X, targets, weights, checked=True)
+        if first:
+            self._state, self._dtype = State(self._recipe(K, X.shape[1])), X.dtype
+        return self._state, X, np.ascontiguousarray(Y), omega
 
     @unchanged_on_error
     def fit(
@@ -150,53 +161,45 @@ class OnlineLearner(StreamWeights):
             Where to start, in the shapes of coef_ and intercept_; zero by default.
         """
         self._check_parameters()
-        X, Y, omega = self._observe(X, y, sample_weight, reset=True)
-        state, bound = self._state, self._check_rate(X, omega)
+        self._state = self._known = None
+        state, X, Y, omega = self._observe(X, y, sample_weight)
         start = starting_weights(coef_init, intercept_init, len(state.last), X.shape[1])
+        options: Any = {"max_iter": self.max_iter, "tol": self.tol}
+        options["bound"] = self._check_rate(X, omega)
         if start is not None:
             state.go_on_from(*start)
-        options: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "bound": bound}
         if self.mode != "batch":
             options["note"] = self._look is not None  # `trace` shows every sample
             if self.shuffle:
                 seed = check_random_state(self.random_state).randint(2**31 - 1)
                 options["rng"] = np.random.default_rng(seed)
-        learn = batch if self.mode == "batch" else sequential
+        passes = batch if self.mode == "batch" else sequential
         try:
-            outcome = finished(learn.steps(state, X, Y, omega, **options), self._look)
+            outcome = finished(passes.steps(state, X, Y, omega, **options), self._look)
         except KeyboardInterrupt:
             done = state.seen if self.mode == "batch" else state.seen // max(X.shape[0], 1)
             stopped = f"interrupted after {done} complete passes."
-            self._known = self._fit_of(state, Outcome(done, stopped, False), STREAM)
+            self._known = SequentialFit.of(state, Outcome(done, stopped, False))
             raise
-        self._known = self._fit_of(state, outcome, self._certify(X, Y, omega))
+        self._known = SequentialFit.of(state, outcome, self._certify(X, Y, omega))
         if not outcome.converged:
             what = f"{type(self).__name__} did not converge: {outcome.stopped}"
             warn_caller(f"{what} {self._advice}", ConvergenceWarning)
         return self
 
-    def _learn_stream(self, X: Any, Y: Array, omega: Array) -> Self:
+    def _learn_stream(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         """Each row once, as it comes; non-finite weights are not accepted."""
-        state = self._state
-        bound = self._check_rate(X, omega) if state.seen == 0 else ""
-        saved = self._learn_block(state, X, Y, omega)
-        self._known = None
-        if not np.isfinite(state.theta).all():
-            state.restore(saved)
+        self._check_parameters()
+        before, X, Y, omega = self._observe(X, y, sample_weight, classes)
+        bound = self._check_rate(X, omega) if before.seen == 0 else ""
+        state = self._learned(X, Y, omega)
+        if np.isfinite(state.theta).all():
+            self._state, self._known = state, None
+        else:
             stopped = f"diverged; weights are those before this partial_fit. {bound}"
-            self._known = self._fit_of(state, Outcome(1, stopped, False), STREAM)
+            self._known = SequentialFit.of(before, Outcome(1, stopped, False))
             warn_caller(f"{type(self).__name__} {stopped}", ConvergenceWarning)
         return self
-
-    def _fit_of(self, state: State, outcome: Outcome, certificate: Certificate) -> SequentialFit:
-        counts = state.corrections, outcome.passes
-        converged = None if certificate is STREAM else outcome.converged
-        return SequentialFit(*state.kept(), outcome.stopped, certificate, *counts, converged)
-
-    def _stream_fit(self, state: State) -> SequentialFit:
-        return self._fit_of(state, Outcome(1, EACH_ONCE, False), STREAM)
-
-    n_iter_ = property(lambda self: int(getattr(self.fit_, "passes", 1)), doc="Complete passes.")
 
     def _check_rate(self, X: Any, omega: Array) -> str:
         """Warn of a rate above the lectures' bound; returns the sentence about it."""
@@ -219,8 +222,7 @@ class OnlineLearner(StreamWeights):
 
     def _restored(self) -> None:
         """Predictions, if a stream may begin with these parameters at all."""
-        fresh = type(self)(**self.get_params(deep=False))
-        fresh._begin(self._state.recipe.K, self.n_features_in_, self._dtype)
+        self._recipe(self._state.recipe.K, self.n_features_in_)
         super()._restored()
 
 
@@ -230,15 +232,12 @@ class OnlineClassifier(OnlineLearner, StreamClassifier):
     _exports = "sides"
     _stored = {**OnlineLearner._stored, "classes_": "labels"}
 
-    def _observe(
-        self, X: Any, y: Any, sample_weight: Any, classes: Any = None, *, reset: bool
-    ) -> tuple[Any, Array, Array]:
+    def _check_data(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any, *, reset: bool
+    ) -> tuple[Any, Any, Array | None, int]:
         X, labels, *coded = self._labelled_rows(X, y, sample_weight, classes, reset=reset)
-        X, Y, omega = as_rows(X, *coded, checked=True)
-        if reset:
-            self._begin(1 if len(labels) == 2 else len(labels), X.shape[1], X.dtype)
-            self._set_classes(labels)
-        return X, Y, omega
+        self.classes_ = labels
+        return X, *coded, 1 if len(labels) == 2 else len(labels)
 
     def _certify(self, X: Any, Y: Array, omega: Array) -> Certificate:
         row_codes = Y[:, 0].astype(np.int64)
@@ -247,7 +246,7 @@ class OnlineClassifier(OnlineLearner, StreamClassifier):
         W, b = self._state.kept()
         certificate = separation(*as_delivered(W, b, self._dtype), X, row_codes)
         if certificate.kind != "separable":  # else no row was outweighed
-            self._warn_of_runs(row_codes)
+            warn_of_runs(self, row_codes)
         return certificate
 
     @available_if(require_online_mode)
@@ -257,7 +256,50 @@ class OnlineClassifier(OnlineLearner, StreamClassifier):
 
         The weights do not depend on how rows are batched, bit for bit.
         """
-        self._check_parameters()
-        first = self._state is None
-        known = check_stream_classes(classes, None if first else self.classes_)
-        return self._learn_stream(*self._observe(X, y, sample_weight, known, reset=first))
+        known = None if self._state is None else self.classes_
+        return self._learn_stream(X, y, sample_weight, check_stream_classes(classes, known))
+
+
+def describe_runs(runs: int, counts: Any) -> str:
+    """What is odd about so few runs of equal labels, of classes with so many rows; "" if nothing.
+
+    The mean number of runs in a random order is 1 + n - sum n_k^2 / n (Wald and Wolfowitz). A tenth
+    of it is reached by sorted rows from 40 on; by a random order of 40 with a chance below 1e-10.
+
+    >>> describe_runs(2, [30, 30])
+    'the labels come in 2 runs, as in sorted rows, where a random order has about 31'
+    >>> describe_runs(60, [30, 30]), describe_runs(2, [9, 9])
+    ('', '')
+    """
+    n, rows = float(np.sum(counts)), np.asarray(counts, dtype=np.float64)
+    expected = 1.0 + n - float(rows @ rows) / n
+    if 10 * runs > expected:
+        return ""
+    sorted_rows = f"the labels come in {plural(runs, 'run')}, as in sorted rows"
+    return f"{sorted_rows}, where a random order has about {expected:,.0f}"
+
+
+def runs_in(labels: NDArray[Any]) -> str:
+    runs = 1 + int(np.count_nonzero(labels[1:] != labels[:-1]))
+    return describe_runs(runs, np.unique(labels, return_counts=True)[1])
+
+
+def warn_of_runs(learner: Learner, row_codes: NDArray[Any]) -> None:
+    """Warn of rows that are sorted by class, where they are learned in their order."""
+    if learner._learns_in_order() and (runs := runs_in(row_codes)):
+        advice = "Give shuffle=True" if hasattr(learner, "shuffle") else "Shuffle the rows first"
+        warn_caller(f"{runs}; {type(learner).__name__} learns row by row. {advice}.")
+
+
+def starting_weights(coef: Any, intercept: Any, K: int, p: int) -> tuple[Array, Array] | None:
+    """coef_init and intercept_init as W (K, p) and b (K,), zero where one is missing."""
+    if coef is None and intercept is None:
+        return None
+    W, b = np.zeros((K, p)), np.zeros(K)
+    for name, value, part in (("coef_init", coef, W), ("intercept_init", intercept, b)):
+        values = np.zeros(part.shape) if value is None else numbers(name, value)
+        if values.size != part.size or not np.isfinite(values).all():
+            what = f"{name} has shape {values.shape}"
+            raise ParameterError(f"{what}; expected finite numbers in the shape {part.shape}.")
+        part[...] = values.reshape(part.shape)
+    return W, b

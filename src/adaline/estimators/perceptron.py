@@ -160,13 +160,12 @@ class SigmoidPerceptron(OnlineClassifier):
         super().__init__(eta, max_iter, tol, mode, fit_intercept, shuffle, random_state)
         self.phi = phi
 
-    def _codes_of_errors(self) -> tuple[int, int]:
-        return SIGMOIDS[self.phi]
+    _criterion = property(lambda self: SIGMOIDS[self.phi])
 
     def _row_errors(self, t: Any, V: Any) -> Any:
-        return (t - criteria.phi(SIGMOIDS[self.phi][0], V)) ** 2
+        return (t - criteria.phi(self._criterion[0], V)) ** 2
 
     def output(self, X: Any) -> Array:
         """phi(w'x + b): between -1 and 1 for tanh, 0 and 1 for logistic."""
         v = self.decision_function(X)
-        return np.asarray(criteria.phi(SIGMOIDS[self.phi][0], v))
+        return np.asarray(criteria.phi(self._criterion[0], v))

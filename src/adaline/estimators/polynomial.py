@@ -94,7 +94,7 @@ class PolynomialLeastSquares(LeastSquares):
         f = self.fit_
         parts: Any = f.W, f.W_low, f.b, f.b_low  # they round to coef_ and intercept_
         if self._is_written():
-            W, b = (np.asarray(part, dtype=np.float64) for part in self._current_weights())
+            W, b = (np.asarray(part, dtype=np.float64) for part in self._exported_weights())
             parts = W, np.zeros_like(W), b, np.zeros_like(b)
         columns = [double_double.values(high, low, *part) for part in zip(*parts, strict=True)]
         return np.column_stack(columns).astype(X.dtype)

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.estimators.base import lazy_for_dask, unchanged_on_error
-from adaline.estimators.closed_form import ClosedFormRegressor
+from adaline.estimators.least_squares import ClosedFormRegressor
 from adaline.parameters import FLAG, LEVEL, ParameterError, count, numbers, shown
 from adaline.procedures import krylov, penalties
 from adaline.procedures.inference import rounding_of

@@ -1,44 +1,46 @@
 """Learners whose weights change with every sample: coef_ and intercept_ are views of a State.
 
-Base classes of `online` and of LogisticRegression. `fit_` is the Fit of the last `fit` or
-`partial_fit` as long as no sample came since; after that it is made from the State. Weights that a
-user assigns are those that `predict` uses, and learning continues from them.
+Base classes of `online` and of LogisticRegression, which loads kernels only for streams.
 """
 
 from __future__ import annotations
 
-from copy import deepcopy
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.estimators.base import Classifier, Learner
-from adaline.estimators.labels import check_stream_classes
+from adaline import parameters
+from adaline.estimators.base import Classifier, Learner, require_order
 from adaline.estimators.registry import demand
-from adaline.parameters import check_sample, one_row, one_sample
-from adaline.results import Array, Certificate, Fit
+from adaline.parameters import ParameterError, shown
+from adaline.results import Array, Fit
 from adaline.sums.rows import linear_values
 
-STREAM = Certificate("undecided", "a stream does not remember its samples; nothing is proven.")
-EACH_ONCE = "rows of a stream, each learned once."
+if TYPE_CHECKING:
+    from adaline.procedures.sequential import State
 
 
 class StreamWeights(Learner):
-    """Weights in a State that kernels change in place."""
+    """coef_ and intercept_ are views of a State, which kernels change in place.
 
-    _state: Any = None  # of `procedures.sequential`
+    `fit_` is the Fit of the last `fit` or `partial_fit` as long as no sample came since; after that
+    it is made from the State. Weights that a user assigns are those that `predict` uses, and
+    learning continues from them.
+    """
+
+    _state: Any = None  # a State of `procedures.sequential`
     _known: Fit | None = None  # None once a sample has been learned since
-
-    def _stream_fit(self, state: Any) -> Fit:
-        W, b = state.kept()
-        return Fit(W, b, EACH_ONCE, STREAM)
 
     @property
     def fit_(self) -> Any:
-        if self._known is None and self._state is None:
+        if self._known is not None:
+            return self._known
+        if self._state is None:
             raise AttributeError("not fitted yet")
-        return self._stream_fit(self._state) if self._known is None else self._known
+        from adaline.estimators.online import SequentialFit  # which loads what only streams need
+
+        return SequentialFit.of(self._state)
 
     @fit_.setter
     def fit_(self, fit: Fit) -> None:
@@ -46,32 +48,39 @@ class StreamWeights(Learner):
         if self._state is not None:  # learning continues from weights that were assigned
             self._state.go_on_from(fit.W, fit.b)
 
-    def _learn_block(self, state: Any, X: Any, Y: Array, omega: Array) -> tuple[Array, Array]:
-        """Learn rows whole or, after an error or Ctrl-C, not at all; returns the state before."""
+    n_iter_: Any = property(
+        lambda self: int(getattr(self.fit_, "passes", 1)), doc="Complete passes."
+    )
+
+    def _learned(self, X: Any, Y: Array, omega: Array) -> State:
+        """A copy of the State that has learned these rows: an error or Ctrl-C changes nothing."""
         from adaline.procedures.sequential import learn
 
-        saved: tuple[Array, Array] = state.copy()
-        try:
-            learn(state, X, Y, omega)
-        except BaseException:
-            state.restore(saved)
-            raise
-        return saved
+        state: State = copy_of(self._state)
+        learn(state, X, Y, omega)
+        return state
+
+    def _learned_one(self, x: Any, y: float) -> bool:
+        """Learn one sample x (p,); False, and nothing is learned, where it needs a closer look."""
+        sample = parameters.one_sample(x, (self.n_features_in_,))
+        learned: bool = self._state.learn_one(sample, y)
+        self._known = None if learned else self._known
+        return learned
 
     def _outputs(self, x: Any) -> Any:
         self._check_fitted()
-        x = one_sample(x, (self.n_features_in_,))
-        W, b = self._current_weights()
+        x = parameters.one_sample(x, (self.n_features_in_,))
+        W, b = self._exported_weights()
         with np.errstate(over="ignore", invalid="ignore"):
             v: Any = W @ x + b
         if np.isfinite(v).all():  # a NaN or infinity in x would have reached v
             return v
-        check_sample(x)
+        parameters.check_sample(x)
         return np.asarray(linear_values(x[None], W, b, comparable=len(b) > 1)[0])
 
     def __copy__(self) -> Self:
         twin = type(self).__new__(type(self))
-        twin.__dict__ |= self.__dict__ | {"_state": deepcopy(self._state)}
+        twin.__dict__ |= self.__dict__ | {"_state": copy_of(self._state)}
         return twin
 
     def _restored(self) -> None:
@@ -95,51 +104,63 @@ class StreamWeights(Learner):
     @property
     def _stream_corrections(self) -> int:
         """Corrections so far; learners that correct at every row have made one for each."""
-        state = self._state
-        return 0 if state is None else int(getattr(self.fit_, "corrections", state.seen))
+        return 0 if self._state is None else self._state.corrections
 
 
 class StreamClassifier(StreamWeights, Classifier):
     """learn_one and predict_one, for two classes by one neuron and K by K."""
 
-    _codes: dict[Any, float]  # by label
-    _derived = ("_codes",)
     partial_fit: Any
-
-    def _set_classes(self, classes: NDArray[Any]) -> None:
-        self.classes_ = classes
-        self._codes = {label: float(k) for k, label in enumerate(classes.tolist())}
-
-    def _restored(self) -> None:
-        self._set_classes(self.classes_)
-        super()._restored()
 
     def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
         """Learn one sample x (p,) with label y, with low overhead; NaN and infinities are rejected.
 
         The very first sample of a stream needs `classes`, all labels that will come.
         """
-        state = self._state
         # Batch learners and weights of classes need the checks of partial_fit.
         is_plain = getattr(self, "mode", "") != "batch" and not getattr(self, "class_weight", None)
-        if state is None or not is_plain:
-            self.partial_fit(one_row(x), [y], classes)
+        if self._state is None or not is_plain:
+            self.partial_fit(parameters.one_row(x), [y], classes)
             return self
         if classes is not None:
             check_stream_classes(classes, self.classes_)
+        known = self.classes_.tolist()
         try:
-            code = self._codes[y]
-        except (KeyError, TypeError):
-            known = self.classes_.tolist()
-            raise ValueError(f"y is {y!r}, which is not among the classes {known}.") from None
-        sample = one_sample(x, (self.n_features_in_,))
-        if not state.learn_one(sample, code):
-            self.partial_fit(one_row(sample), [y])
-            return self
-        self._known = None
+            code = known.index(y)
+        except (ValueError, TypeError):
+            what = f"y is {shown(y)}, which is not among the classes {known}."
+            raise ValueError(what) from None
+        if not self._learned_one(x, float(code)):
+            self.partial_fit(parameters.one_row(x), [y])
         return self
 
     def predict_one(self, x: Any) -> Any:
         """The label of one sample x (p,), as `predict` would give it, with low overhead."""
         v = self._outputs(x)
         return self.classes_[int(v[0] > 0.0) if len(v) == 1 else int(np.argmax(v))]
+
+
+def copy_of(state: State | None) -> Any:
+    if state is None:
+        return None
+    twin = type(state).__new__(type(state))
+    head, theta = state.copy()
+    twin.__setstate__({"recipe": state.recipe, "head": head, "theta": theta})
+    return twin
+
+
+def check_stream_classes(classes: Any, known: NDArray[Any] | None) -> NDArray[Any] | None:
+    """The labels of a stream: those of its beginning (known), which cannot change, or those given.
+
+    None without either: then the first labels seen are all there will be.
+    """
+    if classes is None:
+        return known
+    labels = parameters.array("classes", classes)
+    if labels.ndim != 1 or not labels.size:
+        raise ParameterError(f"classes is {shown(classes)}; expected a list of all labels.")
+    labels = np.unique(require_order(labels, "classes"))
+    if known is not None and not np.array_equal(labels, known):
+        now, before = labels.tolist(), known.tolist()
+        raise ValueError(f"classes are {now}, were {before} at first, and cannot change.")
+    return labels

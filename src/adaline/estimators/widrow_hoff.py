@@ -11,9 +11,8 @@ from sklearn.utils.metaestimators import available_if
 from adaline.estimators.base import Regressor, unchanged_on_error
 from adaline.estimators.online import OnlineClassifier, OnlineLearner, require_online_mode
 from adaline.kernels import codes
-from adaline.parameters import NUMBER, check_sample, numbers, one_row, one_sample
+from adaline.parameters import NUMBER, numbers, one_row
 from adaline.results import Array
-from adaline.sums.rows import as_rows
 
 
 class WidrowHoff(OnlineLearner, Regressor):
@@ -58,21 +57,17 @@ class WidrowHoff(OnlineLearner, Regressor):
     _exports = "values"
     _stored = {**OnlineLearner._stored, "_one_target": "bool"}
 
-    def _codes_of_errors(self) -> tuple[int, int]:
-        return codes.SQUARED, codes.NUMBERS
+    _criterion = codes.SQUARED, codes.NUMBERS
 
-    def _observe(
-        self, X: Any, y: Any, sample_weight: Any, classes: Any = None, *, reset: bool
-    ) -> tuple[Any, Array, Array]:
-        one = getattr(self, "_one_target", None)
+    def _check_data(
+        self, X: Any, y: Any, sample_weight: Any, classes: None, *, reset: bool
+    ) -> tuple[Any, Array, Array | None, int]:
+        before = None if reset else (self._one_target, self._state.recipe.K)
         X = self._rows(X, reset=reset)
         Y = self._targets(y, X)
-        if not reset and (Y.shape[1] != self._state.recipe.K or self._one_target != one):
+        if before not in (None, (self._one_target, Y.shape[1])):
             raise ValueError(f"y has shape {np.shape(y)}; the targets of a stream cannot change.")
-        X, Y, omega = as_rows(X, Y, self._weights(sample_weight, X), checked=True)
-        if reset:
-            self._begin(Y.shape[1], X.shape[1], X.dtype)
-        return X, np.ascontiguousarray(Y), omega
+        return X, Y, self._weights(sample_weight, X), Y.shape[1]
 
     @available_if(require_online_mode)
     @unchanged_on_error
@@ -81,22 +76,17 @@ class WidrowHoff(OnlineLearner, Regressor):
 
         The weights do not depend on how rows are batched, bit for bit.
         """
-        self._check_parameters()
-        return self._learn_stream(*self._observe(X, y, sample_weight, reset=self._state is None))
+        return self._learn_stream(X, y, sample_weight)
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn one sample x (p,) with target y, quickly; NaN and infinities are rejected."""
-        state = self._state
-        if state is None or not self._one_target or self.mode == "batch":
+        if self._state is None or not self._one_target or self.mode == "batch":
             self.partial_fit(one_row(x), numbers("y", y)[None])
             return self
         if type(y) is not float or not math.isfinite(y):
             NUMBER("y", y)
-        if not state.learn_one(one_sample(x, (self.n_features_in_,)), float(y)):
-            check_sample(x, y)
-            self.partial_fit(np.reshape(x, (1, -1)), [y])
-            return self
-        self._known = None
+        if not self._learned_one(x, float(y)):
+            self.partial_fit(one_row(x), [y])
         return self
 
     def predict_one(self, x: Any) -> Any:

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils.validation import check_array, has_fit_parameter
 
-from adaline.estimators.labels import runs_in as runs_in
+from adaline.estimators.online import runs_in as runs_in
 from adaline.evaluation.quality import Quality, quality_for
 from adaline.evaluation.trial import Answers, answers
 from adaline.evaluation.words import HOLD_OUT, plural, words_for

@@ -13,7 +13,7 @@ import numpy as np
 from adaline.data.fitting.chunks import Chunk, Chunks
 from adaline.data.reading.source import Piece
 from adaline.errors import DataError
-from adaline.estimators.labels import describe_runs
+from adaline.estimators.online import describe_runs
 
 if TYPE_CHECKING:
     from adaline.estimators.streams import StreamWeights
