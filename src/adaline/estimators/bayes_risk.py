@@ -23,10 +23,6 @@ from adaline import decisions
 from adaline.estimators.densities import Gaussian, Table, draw, is_discrete, log_density
 from adaline.results import Array
 
-# Quantiles between which decisions are compared: 1000 in the bulk of a density, 200 in each tail.
-QUANTILES = np.concatenate([np.geomspace(1e-300, 1e-3, 200), np.linspace(1e-3, 0.5, 500)])
-HALVINGS = 120  # of an interval, until its ends are neighbouring numbers
-
 Decide = Callable[[Array], NDArray[np.intp]]  # p(j | x) (n, K) to decisions (n,)
 
 
@@ -129,7 +125,9 @@ def distribution_on_line(source: Any) -> Any:
 
 def quadrature(family: Any, lines: list[Any], priors: Array, rule: Decide, loss: Array) -> float:
     """Split the line where the decision changes; a region between two quantiles may be missed."""
-    x = np.unique(np.concatenate([g(QUANTILES) for f in lines for g in (f.ppf, f.isf)]))
+    # Decisions are compared between 1000 quantiles in the bulk of a density and 200 in each tail.
+    shares = np.concatenate([np.geomspace(1e-300, 1e-3, 200), np.linspace(1e-3, 0.5, 500)])
+    x = np.unique(np.concatenate([g(shares) for f in lines for g in (f.ppf, f.isf)]))
     x = x[np.isfinite(x)]
 
     def decide(x: Array) -> NDArray[np.intp]:
@@ -138,7 +136,7 @@ def quadrature(family: Any, lines: list[Any], priors: Array, rule: Decide, loss:
     decided = decide(x)
     changes = np.flatnonzero(np.diff(decided))
     left, right = x[changes], x[changes + 1]
-    for _ in range(HALVINGS if len(changes) else 0):
+    for _ in range(120 if len(changes) else 0):  # until the ends are neighbouring numbers
         middle = left + 0.5 * (right - left)
         same = decide(middle) == decided[changes]
         left, right = np.where(same, middle, left), np.where(same, right, middle)

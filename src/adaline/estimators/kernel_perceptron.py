@@ -121,11 +121,10 @@ class KernelPerceptron(Classifier):
         settings = rows.omega, self.max_iter, self._look is not None
         steps = dual.kernel_perceptron.steps(self._kernel, rows.X, rows.T, *settings)
         A, outcome = finished(steps, self._look)
-        interrupted = outcome.stopped.startswith("interrupted")
-        T = None if interrupted else rows.T
-        self._keep_supports(rows.X, rows.at, A, outcome.passes, outcome.stopped, T)
-        if interrupted:
+        if outcome.stopped.startswith("interrupted"):
+            self._keep_supports(rows.X, rows.at, A, outcome.passes, outcome.stopped)
             raise KeyboardInterrupt
+        self._keep_supports(rows.X, rows.at, A, outcome.passes, outcome.stopped, rows.T)
         if self.fit_.certificate.kind != "separable":
             warn_of_runs(self, rows.T[0] if len(rows.T) == 1 else rows.T.argmax(axis=0))
         if not outcome.converged:
@@ -144,16 +143,13 @@ class KernelPerceptron(Classifier):
         if first:
             self.classes_, self._rows_seen = rows.classes, 0
             self._kernel = self._make_kernel(rows.X)
-            A, at, pool = np.empty((len(rows.T), 0)), np.empty(0, dtype=np.int64), rows.X
-        else:
-            A, at, pool = self.fit_.W, self.support_, self.support_vectors_
-            if is_sparse(pool) or is_sparse(rows.X):
-                pool = sparse.vstack([pool, rows.X]).tocsr()
-            else:
-                pool = np.vstack([pool, rows.X])
-        A = np.hstack([A, np.zeros((len(rows.T), rows.X.shape[0]))])
+            self.support_, self.support_vectors_ = np.empty(0, dtype=np.int64), rows.X[:0]
+        A = np.zeros(rows.T.shape)
+        A = A if first else np.hstack([self.fit_.W, A])
+        at = np.concatenate([self.support_, rows.at + self._rows_seen])
+        both = self.support_vectors_, rows.X
+        pool = sparse.vstack(both).tocsr() if any(map(is_sparse, both)) else np.vstack(both)
         A, corrections = dual.one_pass(self._kernel, pool, rows.T, rows.omega, A)
-        at = np.concatenate([at, self._rows_seen + rows.at])
         self._rows_seen += rows.n
         passes = getattr(self, "n_iter_", 0) + 1
         stopped = f"{plural(corrections, 'correction')} in the last {plural(rows.n, 'row')}."

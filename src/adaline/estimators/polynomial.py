@@ -18,8 +18,7 @@ from adaline.parameters import COUNT, FLAG
 from adaline.results import Array
 from adaline.sums.rows import Rows
 
-MAX_MONOMIALS = 2**20  # monomials: each is a tuple, a column of two numbers, and a coefficient
-MAX_FACTORS_IN_FILE = 2**24  # of all monomials that a model file may name: some hundred megabytes
+MAX_MONOMIALS = 2**20  # each is a tuple, a column of two numbers, and a coefficient
 
 
 class PolynomialLeastSquares(LeastSquares):
@@ -101,8 +100,9 @@ class PolynomialLeastSquares(LeastSquares):
 
     def _restored(self) -> None:
         p, degree, count = self.n_features_in_, self.degree, self.fit_.W.shape[1]
-        # Degrees and columns are bounded by their monomials, which are in the file.
-        small = 1 <= p <= count and 1 <= degree <= count and degree * count <= MAX_FACTORS_IN_FILE
+        # Degrees and columns are bounded by their monomials, which are in the file: 2^24 factors
+        # of them take some hundred megabytes.
+        small = 1 <= p <= count and 1 <= degree <= count and degree * count <= 2**24
         demand(small and comb(p + degree, degree) - 1 == count, "weights are not one a monomial.")
         self.monomials_ = monomials(p, degree)
         super()._restored()

@@ -10,7 +10,7 @@ from scipy.special import ndtri, stdtrit
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.estimators.base import lazy_for_dask, unchanged_on_error
+from adaline.estimators.base import lazy_for_dask, real_targets, unchanged_on_error
 from adaline.estimators.least_squares import ClosedFormRegressor
 from adaline.parameters import FLAG, LEVEL, ParameterError, count, numbers, shown
 from adaline.procedures import krylov, penalties
@@ -28,8 +28,6 @@ from adaline.results import Array, ClosedFit, Evidence, Posterior
 from adaline.summaries import RidgePath, Summary
 from adaline.sums.moments import Moments
 from adaline.sums.rows import Rows
-
-SPECTRUM_UP_TO = 3000  # rows of which an n x n matrix has its eigenvalues within seconds
 
 
 def require_streaming_rule(model: Ridge) -> bool:
@@ -138,9 +136,10 @@ class Ridge(ClosedFormRegressor):
     def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         """Choose the penalty of each target, then solve; very wide data through the n x n side."""
         self.moments_, self._spectrum, self.column_scale_ = m, None, None
-        k = m.targets if m is not None else 0 if rows is None else rows.Y.shape[1]
+        k = rows.Y.shape[1] if rows is not None else 0 if m is None else m.targets
         if rows is not None and m is None and krylov.is_large_and_sparse(rows.X):
-            few = rows.n <= min(SPECTRUM_UP_TO, rows.p)
+            # Of 3000 rows an n x n matrix has its eigenvalues within seconds.
+            few = rows.n <= min(3000, rows.p)
             if not (isinstance(self.alpha, str) and few):
                 return self._solve_by_products(rows, k, few)
         if rows is not None and (m is None or rows.n <= rows.p):
@@ -227,35 +226,27 @@ class Ridge(ClosedFormRegressor):
         """
         f = self._spectral()
         if alphas is None:
-            s = f.s[f.s > 0] if np.any(f.s > 0) else np.ones(1)
-            chosen = f.in_units(np.atleast_1d(self.alpha_))
+            s, chosen = f.s[f.s > 0], f.in_units(np.atleast_1d(self.alpha_))
+            s = s if len(s) else np.ones(1)
             low = np.min(0.1 * chosen, initial=1e-3 * s.min(), where=chosen > 0)
             lam = np.geomspace(low, 1e3 * s.max(), 50)  # enough for a smooth curve
         else:
             lam = f.in_units(check_penalties(alphas, "alphas").ravel())
         grid, units = lam[:, None], np.ones(1) if self.column_scale_ is None else self.column_scale_
-        W, b = f.weights(grid)
+        (W, b), loo = f.weights(grid), None
         with np.errstate(divide="ignore", invalid="ignore"):  # 0/0: no degree of freedom is left
             gcv = np.ldexp(penalties.gcv(f, grid), 2 * f.e_y)
-        parts: list[Any] = [W / units, b, gcv, None]
         if X is not None:
-            rows = self._same_rows(f, X, y, sample_weight)
-            parts[3] = np.ldexp(penalties.leave_one_out(f, rows, grid, units), 2 * f.e_y)
-        if self._one_target:
-            parts = [None if part is None else part[:, 0] for part in parts]
-        W, b, gcv, loo = parts
-        dof = f.count - f.residual(grid)[1][:, 0]
-        return RidgePath(np.ldexp(lam, 2 * f.e), W, b, dof, gcv, loo, tuple(self._names()))
-
-    def _same_rows(self, f: Spectrum, X: Any, y: Any, sample_weight: Any) -> Rows:
-        if y is None:
-            raise ValueError("y is None; path needs y together with X.")
-        X, one = self._rows(X, reset=False), self._one_target
-        rows = Rows.of(X, self._targets(y, X), self._weights(sample_weight, X))
-        self._one_target, k = one, rows.Y.shape[1]
-        if k != f.a.shape[1] or not np.isclose(rows.weight, f.weight):
-            raise ValueError(f"the fit saw {f.a.shape[1]} targets and other rows; give the same.")
-        return rows
+            X = self._rows(X, reset=False)
+            rows = Rows.of(X, real_targets(y, X.shape[0]), self._weights(sample_weight, X))
+            k = f.a.shape[1]
+            if k != rows.Y.shape[1] or not np.isclose(rows.weight, f.weight):
+                raise ValueError(f"the fit saw {k} targets and other rows; give the same.")
+            loo = np.ldexp(penalties.leave_one_out(f, rows, grid, units), 2 * f.e_y)
+        which: Any = (slice(None), 0) if self._one_target else ...
+        curves = W[which] / units, b[which], f.count - f.residual(grid)[1][:, 0], gcv[which]
+        loo = None if loo is None else loo[which]
+        return RidgePath(np.ldexp(lam, 2 * f.e), *curves, loo, tuple(self._names()))
 
     def _bayes(self) -> tuple[Spectrum, Array, Array]:
         f = self._spectral()
@@ -324,8 +315,8 @@ class Ridge(ClosedFormRegressor):
         }
         rule = [self.fit_.stopped.partition(". ")[0] + "."] * isinstance(self.alpha, str)
         ends = f"low and high are {100 * level:g} % credible intervals, the penalty a prior."
-        table = {"coef": w, "std err": std, f"low {level:.0%}": w - half}
-        table[f"high {level:.0%}"] = w + half
+        table = {"coef": w, "std err": std}
+        table |= {f"low {level:.0%}": w - half, f"high {level:.0%}": w + half}
         notes = str(self.certificate_), *rule, ends
         return Summary("Ridge regression", tuple(names), table, facts, notes)
 

@@ -22,16 +22,13 @@ from adaline.errors import SeparableError, plural
 from adaline.parameters import COUNT, FLAG, NONE, NOT_NEGATIVE, is_sparse, number
 from adaline.procedures.max_margin import max_margin as find_hulls
 from adaline.procedures.separability import decide_data, start_clock
-from adaline.results import Array, Certificate, NewtonFit, Result
+from adaline.results import Array, Certificate, Kind, NewtonFit, Result
 
-SECONDS_TO_SEPARATE = 30.0  # of the decision whether a likelihood has a maximum
 ADVICE = (
     "Maximum likelihood (alpha=0) has no finite weights here. Give alpha > 0, or alpha='firth' for "
     "Firth's penalty, which is finite on any data."
 )
 UNKNOWN = ": the classes overlap, touch, or are closer than rounding can tell. Ask `separability`."
-GROWING = ("separated", "quasi")  # outcomes of Newton's steps whose weights grow without bound
-KNOWN_WIDTH = 1e-6  # relative width of an interval that is read as one number (any small number)
 
 
 def separability(
@@ -171,16 +168,18 @@ def max_margin(
             raise ValueError(f"{bound} in {hulls.iterations} passes; give a larger max_iter.")
         raise ValueError(f"{bound}{UNKNOWN}")
     gap = (upper - lower) / upper if np.isfinite(upper) else 1.0
-    deciding = f"{len(hulls.support)} of {n} samples decide it"
-    ends = f"{lower:.9g} and {upper:.9g}, {gap:.1e} of it apart"
-    interval = f"the largest margin lies between {ends}; {deciding}."
+    interval = (
+        f"the largest margin lies between {lower:.9g} and {upper:.9g}, {gap:.1e} of it apart; "
+        f"{len(hulls.support)} of {n} samples decide it."
+    )
+    # An interval of less than a millionth is read as one number (any small number).
+    kind: Kind = "separable" if gap > 1e-6 else "optimal"
+    statement = f"the hyperplane separates; {interval}" if gap > 1e-6 else interval
     evidence = {"lower": lower, "upper": upper, "gap": gap, "samples": n}
-    certificate = Certificate("optimal", interval, evidence)
-    if gap > KNOWN_WIDTH:
-        certificate = Certificate("separable", f"the hyperplane separates; {interval}", evidence)
     shared = "w", "b", "margin", "lower", "upper", "positive", "negative", "weights"
     more: Any = {name: getattr(hulls, name) for name in shared}
     more |= {"support": data.numbers[hulls.support], "classes": np.array(data.labels)}
+    certificate = Certificate(kind, statement, evidence)
     return MaxMargin(**more, certificate=certificate, n_iter=hulls.iterations)
 
 
@@ -226,14 +225,8 @@ def mistake_bound(
     if b is not None:
         raise ValueError(f"b is {b!r} without a w; give both, or neither for the best hyperplane.")
     data, t = two_classes(X, y)
-    X = data.X
-    if fit_intercept:
-        ones = np.ones((len(t), 1))
-        X = (
-            sparse.hstack([X, sparse.csr_array(ones)]).tocsr()
-            if is_sparse(X)
-            else np.hstack([X, ones])
-        )
+    X, ones = data.X, np.ones((len(t), int(fit_intercept)))
+    X = sparse.hstack([X, sparse.csr_array(ones)]).tocsr() if is_sparse(X) else np.hstack([X, ones])
     best = find_hulls(X, t, bias=False, tol=1e-9, max_iter=10_000)
     if not best.lower > 0.0:
         raise ValueError(f"no hyperplane was found, so there is no bound{UNKNOWN}")
@@ -261,15 +254,16 @@ def refuse_separable(
         return fit
     X, *labels_and_places = rows
     data = Data(as_float64(X), *labels_and_places)
-    decision = decide_data(data, intercept, SECONDS_TO_SEPARATE)
+    decision = decide_data(data, intercept, time_limit=30.0)
     verdict, lead = decision.verdict, f"are {decision.verdict}"
-    if verdict == "overlapping" and fit.outcome in GROWING:
+    grows = fit.outcome in ("separated", "quasi")  # weights, in Newton's steps
+    if verdict == "overlapping" and grows:
         stopped = (
             "the classes overlap, so a maximum exists, but so far out that rounding hides it "
             f"({plural(fit.steps, 'step')})."
         )
         return replace(fit, stopped=stopped)
-    if verdict == "overlapping" or (verdict == "undecided" and fit.outcome not in GROWING):
+    if verdict == "overlapping" or (verdict == "undecided" and not grows):
         return fit
     if verdict == "undecided":
         steps = plural(fit.steps, "step")
