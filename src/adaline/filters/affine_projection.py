@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.filters.filter import Filter, Learns, Shapes
-from adaline.filters.signals import EPS, STEP, Signal, absolute_and_relative
+from adaline.filters.lms import normalised_rate
+from adaline.filters.signals import EPS, STEP, Signal
 from adaline.kernels.filters import gradient as kernels
 from adaline.parameters import count
 
@@ -63,10 +64,9 @@ class AffineProjection(Filter):
         memory = self._memory
         # A pivot of fewer than 100 roundings counts as zero: x(n) depends on earlier ones.
         rounding = 100 * float(np.finfo(line.dtype).eps)
-        return self._run(
-            kernels.affine_projection, y, line, d, learns, self._count, memory["w"], memory["R"],
-            memory["errors"], self.eta, *absolute_and_relative(self.eps), rounding,
-        )  # fmt: skip
+        block, rate = (line, d, learns, y), normalised_rate(self.eta, self.eps)
+        arrays = memory["w"], memory["R"], memory["errors"]
+        return self._run(kernels.affine_projection, block, *arrays, rate, rounding)
 
     def _set_weights(self, W: Signal) -> None:
         super()._set_weights(W)

@@ -140,9 +140,11 @@ class Filter(Settings, Advises, Result):
                 value = int(value) if is_whole(value) else float(value)
         object.__setattr__(self, name, value)
 
-    def _run(self, kernel: Callable[..., Any], y: Signal, *arguments: Any) -> int:
-        """Call a kernel, whose last arguments are `_level` and y; returns what `_adapt` returns."""
-        went, level = kernel(*arguments, tuple(self._level), y)
+    def _run(self, kernel: Callable[..., Any], block: tuple[Any, ...], *arguments: Any) -> int:
+        """Call a kernel for (line, d, learns, y); returns what `_adapt` returns."""
+        line, d, learns, y = block
+        block = line, d, learns, self._count, y
+        went, level = kernel(block, *arguments, tuple(self._level))
         self._level = self._numbers(*level)
         return int(went)
 

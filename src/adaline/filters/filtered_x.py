@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.filters.filter import Filter, Learns, Shapes
+from adaline.filters.lms import normalised_rate
 from adaline.filters.signals import (
     EPS,
     STEP,
     Signal,
-    absolute_and_relative,
     as_line,
     as_numbers,
     as_samples,
@@ -149,14 +149,12 @@ class FilteredXLMS(Filter):
 
     def _steps(self, f: Signal, learns: Learns) -> tuple[Signal, Signal]:
         """|f(n)|^2 of f (C, M-1+N), and the steps, as those of NLMS."""
-        eps, relative = absolute_and_relative(self.eps)
         r, P, mu = np.empty((3, len(learns)))
         kernels.energies(f, self.taps, r)
         power, averaged = self._level.power, self._level.averaged
         power, averaged = kernels.mean_powers(r, self._count, power, averaged, P)
         eta = safe_step(self._model) / 4 if isinstance(self.eta, str) else self.eta
-        rule = kernels.NORMALISED
-        kernels.steps(r, P, learns, rule, eta, math.inf, eps, relative, 0.0, mu)
+        kernels.steps(r, P, learns, normalised_rate(eta, self.eps), 0.0, mu)
         self._level = self._level._replace(power=power, averaged=averaged)
         return r, mu
 
@@ -169,11 +167,10 @@ class FilteredXLMS(Filter):
         # |y| <= |w| |x through the path|; far above that of the user's weights is divergence.
         gain = self._level.gain * float(np.abs(path).sum()) * float(np.abs(line).max())
         u = np.concatenate([memory["u"], np.zeros(len(d), line.dtype)])
-        went = self._run(
-            kernels.filtered_x, y, np.ascontiguousarray(line[:, len(self._model) :]), f, path, d,
-            learns, mu, r, memory["w"], u, kernels.DIVERGENCE_RATIO * (loudest_d + gain),
-            absolute_and_relative(self.eps)[1],
-        )  # fmt: skip
+        limit = kernels.DIVERGENCE_RATIO * (loudest_d + gain)
+        relative = normalised_rate(0.0, self.eps).relative
+        block = np.ascontiguousarray(line[:, len(self._model) :]), d, learns, y
+        went = self._run(kernels.filtered_x, block, f, path, mu, r, memory["w"], u, limit, relative)
         memory["u"][:] = u[len(d) :]
         memory["waits"][0] = False
         return went

@@ -128,11 +128,10 @@ class LMS(Filter):
         if self.sign in ("data", "both"):
             size = np.abs(line)
             along = line / np.where(size > 0, size, 1)
-        return self._run(
-            kernels.lms, y, line, d, learns, self._count, self._memory["w"], along,
-            kernels.AUTOMATIC if self.eta == "auto" else kernels.GIVEN,
-            *self._rate, 0.0, 0.0, self.leak, True if self.sign in ("error", "both") else None,
-        )  # fmt: skip
+        rule = kernels.AUTOMATIC if self.eta == "auto" else kernels.GIVEN
+        rate = kernels.Rate(rule, *self._rate, leak=self.leak)
+        sign = True if self.sign in ("error", "both") else None
+        return self._run(kernels.lms, (line, d, learns, y), self._memory["w"], along, rate, sign)
 
 
 @dataclass(eq=False, repr=False)
@@ -177,7 +176,11 @@ class NLMS(Filter):
     _numbers: ClassVar = kernels.Level
 
     def _adapt(self, line: Signal, d: Signal, learns: Learns, y: Signal) -> int:
-        return self._run(
-            kernels.lms, y, line, d, learns, self._count, self._memory["w"], line,
-            kernels.NORMALISED, self.eta, inf, *absolute_and_relative(self.eps), 0.0, None,
-        )  # fmt: skip
+        rate = normalised_rate(self.eta, self.eps)
+        return self._run(kernels.lms, (line, d, learns, y), self._memory["w"], line, rate, None)
+
+
+def normalised_rate(eta: float, eps: float | str) -> kernels.Rate:
+    """eta/(r + eps) for kernels; "auto" is an eps of a hundredth of the mean of r."""
+    absolute, relative = absolute_and_relative(eps)
+    return kernels.Rate(kernels.NORMALISED, float(eta), inf, absolute, relative)

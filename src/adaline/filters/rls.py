@@ -78,10 +78,9 @@ class RLS(Filter):
 
     def _adapt(self, line: Signal, d: Signal, learns: Learns, y: Signal) -> int:
         memory, delta = self._memory, 0.0 if self.delta == "auto" else float(self.delta)
-        return self._run(
-            kernels.rls, y, line, d, learns, self._count, memory["U"], memory["D"],
-            memory["w"].reshape(-1), self.forgetting, delta,
-        )  # fmt: skip
+        w = memory["w"].reshape(-1)
+        settings = float(self.forgetting), delta
+        return self._run(kernels.rls, (line, d, learns, y), memory["U"], memory["D"], w, *settings)
 
     def _resume(self, rest: dict[str, Any]) -> None:
         super()._resume(rest)

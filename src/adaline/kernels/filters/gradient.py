@@ -5,9 +5,11 @@ without any of the guards below.
 
     y = w^H x(n),   e = d - y,   w <- (1 - mu leak) w + mu conj(e) x(n)
 
-line (C, H + N) holds the C references, each after the samples kept of earlier blocks, oldest first,
-and w (C, M) has the same order, so that x(n) = line[:, n : n + M]. mu(n) is the step, r(n) =
-x(n)^H x(n), and P(n) its mean. `sample` is the number of the first sample in the signal.
+A block is (line, d, learns, sample, y). line (C, H + N) holds the C references, each after the
+samples of earlier blocks that are still needed, oldest first, and w (C, M) has the same order, so
+that x(n) = line[:, n : n + M]. Only samples with learns[n] may change w; `sample` is the number of
+the first sample in the signal, and a kernel writes y. mu(n) is the step, r(n) = x(n)^H x(n), and
+P(n) its mean.
 
 Indices are unsigned: numba checks whether a signed index is negative, which prevents vector
 instructions. Arrays are not sliced in loops: a slice costs more than a sample of a short filter.
@@ -34,6 +36,17 @@ DIVERGENCE_RATIO = 1e8  # a gain |y|/|x| so many times above |d|/|x| is divergen
 SUDDEN_SHARE = 0.25  # affine projection takes a P of at least this share of r
 
 
+class Rate(NamedTuple):
+    """The step of learning; `steps` has the equations."""
+
+    rule: int
+    eta: float
+    tau: float = np.inf  # samples after which a given eta falls
+    eps: float = 0.0  # added to r
+    relative: float = 0.0  # the same as a share of P
+    leak: float = 0.0
+
+
 class Level(NamedTuple):
     """What the guards remember of the signals; kernels take and return a plain tuple of it."""
 
@@ -47,20 +60,21 @@ class Level(NamedTuple):
 
 
 @sum_kernel
-def lms(line, d, learns, sample, w, along, rule, eta, tau, eps, relative, leak, sign, level, y):
-    """Filter and adapt: writes y and w; returns N, or the sample that diverged, and the new level.
+def lms(block, w, along, rate, sign, level):
+    """Filter and adapt: changes w; returns N, or the sample that diverged, and the new level.
 
     `along` is line or its signs, along which w moves; `sign` is None, or True to take e/|e| for e.
     """
+    line, d, learns, sample, y = block
     N, M, C = d.shape[0], np.uintp(w.shape[1]), np.uintp(w.shape[0])
     kind = w.dtype.type
     r, P, mu = np.empty(N), np.empty(N), np.empty(N)
     energies(line, w.shape[1], r)
     power, averaged, loudest_x, loudest_d, excess, gain, updates = level
     power, averaged = mean_powers(r, sample, power, averaged, P)
-    updates = steps(r, P, learns, rule, eta, tau, eps, relative, updates, mu)
+    updates = steps(r, P, learns, rate, updates, mu)
     highest = highest_gain(loudest_d, power, gain)
-    restarts = gain == 0.0 and (rule == AUTOMATIC or relative > 0.0)
+    restarts = gain == 0.0 and (rate.rule == AUTOMATIC or rate.relative > 0.0)
     step, stays, before = kind(0), 1.0, np.uintp(0)
     for n in range(N + 1):
         i = min(n, N - 1)  # the last turn adds the update of the last sample, in the same way
@@ -93,19 +107,19 @@ def lms(line, d, learns, sample, w, along, rule, eta, tau, eps, relative, leak, 
         excess = excess * ERROR_FADE + energy(e) - USEFUL_SHARE * energy(d[n])
         if sign is not None:  # numba compiles this for filters of the sign only
             e = e / abs(e) if e != 0 else e
-        step, stays, before = kind(mu[n] * np.conj(e)), 1.0 - mu[n] * leak, now
+        step, stays, before = kind(mu[n] * np.conj(e)), 1.0 - mu[n] * rate.leak, now
     return N, (power, averaged, loudest_x, loudest_d, excess, gain, updates)
 
 
 @sum_kernel
-def affine_projection(
-    line, d, learns, sample, w, R, errors, eta, eps, relative, rounding, level, y
-):
+def affine_projection(block, w, R, errors, rate, rounding, level):
     """w <- w + eta X g with (R + eps I) g = conj(errors), X = [x(n), ..., x(n-K+1)], R = X^H X.
 
-    Writes y, w, R (K, K) and the errors (K,) of w at the last K samples; returns as `lms` does.
+    Changes w, R (K, K) and the errors (K,) of w at the last K samples; returns as `lms` does.
     The line begins K - 1 places earlier: x(n) begins at n + K - 1.
     """
+    line, d, learns, sample, y = block
+    eta, eps, relative = rate.eta, rate.eps, rate.relative
     N, M, C, K = d.shape[0], np.uintp(w.shape[1]), np.uintp(w.shape[0]), errors.shape[0]
     kind, wide = w.dtype.type, R.dtype.type
     r_all, P = np.empty(N + K - 1), np.empty(N)
@@ -199,12 +213,13 @@ def solve(R, eps, errors, rounding, L, g):
 
 
 @sum_kernel
-def filtered_x(line, heard, path, d, learns, mu, r, w, u, limit, relative, level, y):
+def filtered_x(block, heard, path, mu, r, w, u, limit, relative, level):
     """As `lms`, but w drives a loudspeaker: u = w^H x, y = path * u, and w moves along `heard`.
 
     heard (C, M-1+N) is x through the model of the path, and mu and r are of it. path (J,) begins
     with its last number, and u (J-1+N) is filled from J-1 on.
     """
+    line, d, learns, _, y = block
     N, M, C, J = d.shape[0], np.uintp(w.shape[1]), w.shape[0], np.uintp(path.shape[0])
     power, averaged, loudest_x, loudest_d, excess, gain, updates = level
     for n in range(N):
@@ -290,7 +305,7 @@ def mean_powers(r, sample, power, averaged, P):
 
 
 @sum_kernel
-def steps(r, P, learns, rule, eta, tau, eps, relative, updates, mu):
+def steps(r, P, learns, rate, updates, mu):
     """mu(n), which is zero where the filter does not learn; returns the number of updates so far.
 
     GIVEN: eta / (1 + updates/tau), where tau may be infinite. AUTOMATIC: eta / max(r, P).
@@ -298,6 +313,7 @@ def steps(r, P, learns, rule, eta, tau, eps, relative, updates, mu):
     grows where x is much quieter than usual.
     """
     N = r.shape[0]
+    rule, eta, tau, eps, relative, _ = rate
     if rule == NORMALISED:
         for n in range(N):
             low = relative * P[n]

@@ -12,7 +12,7 @@ for Discrete Sequential Estimation), in as many operations:
     f = U^H x,  g = D f,  alpha_j = alpha_(j-1) + conj(f_j) g_j with alpha_(-1) = lambda
     D_j <- D_j alpha_(j-1) / (alpha_j lambda),  column j of U loses g_(0..j-1) conj(f_j)/alpha_(j-1)
 
-line and sample are as in `gradient`; row j of U here is column j of the equations. w (m,), m = C M,
+A block is as in `gradient`; row j of U here is column j of the equations. w (m,), m = C M,
 and all else is in double precision.
 """
 
@@ -45,8 +45,9 @@ class Level(NamedTuple):
 
 
 @sum_kernel
-def rls(line, d, learns, sample, U, D, w, forgetting, delta, level, y):
-    """Filter and adapt: writes y, w, U and D; returns N, or the sample that diverged, and level."""
+def rls(block, U, D, w, forgetting, delta, level):
+    """Filter and adapt: changes U, D and w; returns N, or the sample that diverged, and level."""
+    line, d, learns, sample, y = block
     m, C, M = np.uintp(w.shape[0]), np.uintp(line.shape[0]), np.uintp(w.shape[0] // line.shape[0])
     x, pi = np.empty(m, w.dtype), np.empty(m, w.dtype)
     power, averaged, loudest_d, gain, began = level
