@@ -38,9 +38,10 @@ def eliminate(W, p, squares):
     """Eliminate p columns of W = [H c a; c' f .] in place; squares (p,) become the s_j^2.
 
     Afterwards row i < p holds row i of L^-1 left of the diagonal, D_ii on it, and (L^-1 a)_i last;
-    the last row holds -w = -H^-1 c and f - c'w. Returns a'H^-1 a, or -1 where H is singular.
+    row p holds -w = -H^-1 c and f - c'w. Returns a'H^-1 a, or -1 where H is singular. W may have
+    columns to spare before a: rows of a multiple of four numbers take vector instructions.
     """
-    size = 0.0
+    size, last = 0.0, W.shape[1] - 1
     for j in range(p):
         pivot = W[j, j]
         if not pivot > TINY:
@@ -48,10 +49,10 @@ def eliminate(W, p, squares):
         r = 1.0 / pivot
         for i in range(j + 1, p + 1):
             f = W[i, j] * r
-            for k in range(p + 2):
+            for k in range(last + 1):
                 W[i, k] -= f * W[j, k]
             W[i, j] = -f
-        size += r * W[j, p + 1] * W[j, p + 1]
+        size += r * W[j, last] * W[j, last]
         squares[j] = r
         for k in range(j):
             squares[k] += r * W[j, k] * W[j, k]
@@ -59,60 +60,66 @@ def eliminate(W, p, squares):
 
 
 @sum_kernel
-def solve(S, s, total, ops, peak, centre, alpha, intercept, W, work, out):
-    """Least squares from sums about a centre: rows of out become coef, bound and deviation.
+def solve(S, s, total, ops, peak, centre, alpha, intercept, W, work, out, at):
+    """Least squares from sums about a centre: rows of out[at] become coef, bound and deviation.
 
     The bias is the last entry of each row. `ops` counts additions to an entry of S, peak (q,) are
     the largest values its diagonal had. Returns a status and the residual sum of squares.
     """
-    p = len(s) - 1
+    p, last = len(s) - 1, W.shape[1] - 1
     share = intercept / total
+    squares, product, length = work  # s_j^2, of y with the columns, m_j
     for j in range(p + 1):
         if not (peak[j] < HUGE and (j == p or peak[j] + alpha > TINY)):
             return UNSOLVED if peak[j] > 0.0 else SINGULAR, 0.0
-        work[j, p] = 0.0
-        for k in range(j + 1):
-            t = S[j, k] - share * s[j] * s[k]
-            W[j, k] = W[k, j] = work[j, k] = work[k, j] = t
-        W[j, p + 1] = centre[j] + share * s[j]
+        f = share * s[j]
+        for k in range(p + 1):
+            W[j, k] = S[j, k] - f * s[k]
+        W[j, last] = centre[j] + f
+    yy, mean_y = W[p, p], W[p, last]
+    for j in range(p):
+        length[j] = sqrt(peak[j] + alpha)
+    for j in range(p):
+        product[j] = W[p, j]
         W[j, j] += alpha
-    W[p, p], yy = W[p, p] - alpha, W[p, p]
-    mean_y, far = W[p, p + 1], eliminate(W, p, out[2])
+    far = eliminate(W, p, squares)
     if far < 0.0:
         return SINGULAR, 0.0
     scale = sqrt(peak[p]) + 1e-150  # underflow takes less than that from sums of m_j >= 1e-50
-    size, b, off = 0.0, mean_y, abs(centre[p])
+    size, shift, b, off = 0.0, 0.0, mean_y, abs(centre[p])
     for j in range(p):
-        w = -W[p, j]
-        out[0, j], out[1, j] = w, alpha * w - S[p, j] + share * s[p] * s[j]
-        out[2, j] = sqrt(out[2, j])
-        m = sqrt(peak[j] + alpha)
-        size += out[2, j] * m
-        scale += m * abs(w)
+        out[at, 2, j] = sqrt(squares[j])
+    for j in range(p):
+        out[at, 0, j] = -W[p, j]
+        size += out[at, 2, j] * length[j]
+        scale += length[j] * abs(out[at, 0, j])
+        shift += share * s[j] * out[at, 0, j]
+    for j in range(p):  # the gradient (S - share s s' + alpha I) w - product
+        out[at, 1, j] = alpha * out[at, 0, j] - product[j] - shift * s[j]
     for j in range(p):
         for k in range(p):
-            out[1, k] += out[0, j] * work[j, k]
+            out[at, 1, k] += out[at, 0, j] * S[j, k]
     # S is off by ops + 4 units (deviations, weights), s s' by twice as many, 1 / total by as many.
     eps = (5.0 * ops + 8.0 * p + 40.0) * UNIT
     if not eps * size * size < LARGEST_ETA:
         return SINGULAR, 0.0
-    steepest, squares = 0.0, yy
+    steepest, rest = 0.0, yy
     for j in range(p):
-        steepest = max(steepest, abs(out[1, j]) / sqrt(peak[j] + alpha))
-        squares -= out[0, j] * (work[p, j] + alpha * out[0, j])
+        steepest = max(steepest, abs(out[at, 1, j]) / length[j])
+        rest -= out[at, 0, j] * (product[j] + alpha * out[at, 0, j])
     nu = SLACK * size * (steepest + eps * scale)
-    out[1, p] = eps * scale / sqrt(total)
+    out[at, 1, p] = eps * scale / sqrt(total)
     for j in range(p):
-        out[1, j] = SLACK * out[2, j] * nu
+        out[at, 1, j] = SLACK * out[at, 2, j] * nu
         mean = centre[j] + share * s[j]
-        b -= out[0, j] * mean
-        off += abs(out[0, j] * mean)
-        out[1, p] += out[1, j] * abs(mean)
-    out[0, p] = b * intercept
-    out[1, p] = intercept * (out[1, p] + (p + 4) * UNIT * off)
-    out[2, p] = intercept * sqrt(1.0 / total + far)
+        b -= out[at, 0, j] * mean
+        off += abs(out[at, 0, j] * mean)
+        out[at, 1, p] += out[at, 1, j] * abs(mean)
+    out[at, 0, p] = b * intercept
+    out[at, 1, p] = intercept * (out[at, 1, p] + (p + 4) * UNIT * off)
+    out[at, 2, p] = intercept * sqrt(1.0 / total + far)
     # Where rounding takes more than 1e-8 of it, the squares are summed row by row.
-    return SOLVED, squares if squares > 1e8 * eps * scale * scale else -1.0
+    return SOLVED, rest if rest > 1e8 * eps * scale * scale else -1.0
 
 
 @sum_kernel
@@ -128,7 +135,7 @@ def change(X, y, weight, start, stop, sign, centre, d, S, s, peak):
         for j in range(p + 1):
             f = omega * d[j]
             s[j] += f
-            for k in range(j + 1):
+            for k in range(p + 1):
                 S[j, k] += f * d[k]
     for j in range(p + 1):  # additions let the diagonal rise, subtractions let it fall
         peak[j] = max(peak[j], S[j, j])
@@ -152,8 +159,9 @@ def find_mean(X, y, weight, start, stop, centre):
 @sum_kernel
 def is_doubtful(S, s, total, intercept, peak):
     """Whether rounding counts ten times as much as in sums made anew (a digit)."""
+    share = intercept / total
     for j in range(len(s)):
-        if not 10.0 * (S[j, j] - s[j] * s[j] / total * intercept) > peak[j]:
+        if not 10.0 * (S[j, j] - share * s[j] * s[j]) > peak[j]:
             return True
     return False
 
@@ -167,7 +175,8 @@ def roll(X, y, weight, begins, ends, alpha, intercept, first, last, out, status,
     """
     q, renewed = X.shape[1] + 1, 0
     S, s, peak, centre, d = np.zeros((q, q)), np.zeros(q), np.zeros(q), np.zeros(q), np.zeros(q)
-    W, work = np.zeros((q, q + 1)), np.zeros((q, q))
+    W = np.zeros((q, (q + 4) // 4 * 4))
+    work = np.zeros(q), np.zeros(q), np.zeros(q)
     total, highest, ops, begin, end, watched = 0.0, 0.0, 0, 0, 0, False
     for k in range(first, last):
         rows = ends[k] - begins[k]
@@ -190,7 +199,7 @@ def roll(X, y, weight, begins, ends, alpha, intercept, first, last, out, status,
         begin, end = begins[k], ends[k]
         additions = rows if anew or doubtful else 2 * ops
         status[k], squares[k] = solve(
-            S, s, total, additions, peak, centre, alpha, intercept, W, work, out[k]
+            S, s, total, additions, peak, centre, alpha, intercept, W, work, out, k
         )
         if squares[k] < 0.0:
             squares[k] = 0.0
