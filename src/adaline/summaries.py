@@ -48,13 +48,13 @@ class Summary(Result):
         raise KeyError(f"{key!r}; there are {[*self.columns, *self.facts]}")
 
     def __str__(self) -> str:
-        facts = [f"{name}: {_number(value)}" for name, value in self.facts.items()]
+        facts = [f"{name}: {_number(value, name)}" for name, value in self.facts.items()]
         return "\n".join([self.title, *_side_by_side(facts), "", *self._lines(), *self.notes])
 
     def _cells(self) -> list[list[str]]:
         head = ["", *self.columns]
         rows = [
-            [name, *(_number(column[i]) for column in self.columns.values())]
+            [name, *(_number(values[i], column) for column, values in self.columns.items())]
             for i, name in enumerate(self.names)
         ]
         return [head, *rows]
@@ -69,7 +69,7 @@ class Summary(Result):
     def to_html(self) -> str:
         """The table as HTML, names escaped."""
         facts = "".join(
-            f"<tr><th>{escape(name)}</th><td>{_number(value)}</td></tr>"
+            f"<tr><th>{escape(name)}</th><td>{_number(value, name)}</td></tr>"
             for name, value in self.facts.items()
         )
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
@@ -158,11 +158,15 @@ def aligned(cells: Sequence[Sequence[str]], left: int = 0) -> list[str]:
     ]
 
 
-def _number(value: float) -> str:
-    """Six significant digits; counts as they are; a dash where there is no number."""
+def _number(value: float, name: str) -> str:
+    """Six significant digits, four of a statistic, three of p; counts as they are; - for NaN."""
     if isinstance(value, int | np.integer):
         return str(value)
-    return "-" if np.isnan(value) else f"{value:.6g}"
+    if np.isnan(value):
+        return "-"
+    if name.split()[0] == "p":
+        return "< 0.0001" if value < 1e-4 else f"{value:.3g}"
+    return f"{value:.4g}" if name in ("t", "z", "VIF") else f"{value:.6g}"
 
 
 def _side_by_side(facts: list[str]) -> list[str]:
