@@ -1,4 +1,4 @@
-"""Writes notebooks/*.ipynb from the pages of the lectures: `python docs/notebooks.py`.
+"""Write notebooks/*.ipynb from pages of lectures and of audits: `python docs/notebooks.py`.
 
 A page is the source and its notebook a copy: text stays text, Python becomes cells, and the outputs
 that a page prints are left out, as running a cell shows them. The code of a picture or a film runs
@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted((ROOT / "docs" / "lectures").glob("00*.md"))
+DOCS = ROOT / "docs"
+PAGES = [*sorted((DOCS / "lectures").glob("00*.md")), DOCS / "how-to" / "audit.md"]
 FOLDER = ROOT / "notebooks"
 
 # Blocks that become cells; a block ```text directly after Python is its output.
@@ -26,7 +27,7 @@ CODE = re.compile(
 )
 LINK = re.compile(r"\]\(([^):#\s]+\.md)(#[\w-]+)?\)")
 START = """\
-*This notebook is a page of adaline's guide, [{page}](../docs/lectures/{page}). To run it,
+*This notebook is a page of adaline's guide, [{page}](../docs/{folder}/{page}). To run it,
 from a checkout of adaline:*
 
 ```bash
@@ -43,12 +44,15 @@ def notebook(page: Path) -> dict[str, Any]:
     text = page.read_text(encoding="utf-8")
     title, _, text = text.partition("\n")
     name = page.with_suffix(".ipynb").name
-    cells = [("markdown", title), ("markdown", START.format(page=page.name, notebook=name))]
+    cells = [
+        ("markdown", title),
+        ("markdown", START.format(page=page.name, folder=page.parent.name, notebook=name)),
+    ]
     done = 0
     for block in CODE.finditer(text):
-        cells += [("markdown", linked(text[done : block.start()])), ("code", program(block))]
+        cells += [("markdown", linked(text[done : block.start()], page)), ("code", program(block))]
         done = block.end()
-    cells.append(("markdown", linked(text[done:])))
+    cells.append(("markdown", linked(text[done:], page)))
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     made = [cell(kind, source.strip()) for kind, source in cells if source.strip()]
     for k, one in enumerate(made):
@@ -75,14 +79,14 @@ def program(block: re.Match[str]) -> str:
     return f"def show_{name}():\n{body}\n\n\nshow_{name}()\n"
 
 
-def linked(text: str) -> str:
+def linked(text: str, page: Path) -> str:
     """Links of a page as they lead from the folder of the notebooks."""
 
-    def target(found: re.Match[str]) -> str:
-        file, heading = found[1], found[2] or ""
-        if file.startswith("../"):
-            return f"](../docs/{file[3:]}{heading})"
-        return f"]({file.removesuffix('.md')}.ipynb{heading})"
+    def target(link: re.Match[str]) -> str:
+        file, heading = (page.parent / link[1]).resolve(), link[2] or ""
+        if file in PAGES:
+            return f"]({file.with_suffix('.ipynb').name}{heading})"
+        return f"](../{file.relative_to(ROOT).as_posix()}{heading})"
 
     return LINK.sub(target, text)
 
