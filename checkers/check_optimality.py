@@ -20,33 +20,23 @@ BITS = 160  # of residuals and curvatures, rounded down to multiples of 2^-BITS
 SLACK = Fraction(8, 2**BITS) + Fraction(1, 10**45)  # more than that and exp lose of each
 
 
-def rounded(value):
-    return Fraction(int(value * 2**BITS), 2**BITS)
-
-
-def exponential(v):
-    with localcontext() as context:
-        context.prec = 60
-        return rounded(Fraction((Decimal(v.numerator) / Decimal(v.denominator)).exp()))
-
-
 def residual_and_curvature(criterion, v, y):
     """The first two derivatives of the loss at the score v."""
     if criterion == "least-squares":
         return v - y, Fraction(1)
     if abs(v) > 300:
         raise ValueError("a score is beyond 300, where this checker has too few digits")
-    if criterion == "poisson":
-        return exponential(v) - y, exponential(v)
-    share = rounded(1 / (1 + exponential(v if v < 0 else -v)))
-    share = 1 - share if v < 0 else share
-    return share - y, share * (1 - share)
+    with localcontext() as context:
+        context.prec = 60
+        e = Fraction((Decimal(v.numerator) / Decimal(v.denominator)).exp())
+    e, share = (Fraction(int(a * 2**BITS), 2**BITS) for a in (e, e / (1 + e)))
+    return (e - y, e) if criterion == "poisson" else (share - y, share * (1 - share))
 
 
 def check(proof, rows, targets, weights):
     """The proven distance of each weight from the minimiser, at most as claimed."""
-    theta, d, alpha = (proof["weights"], proof["scale"], Fraction(proof["alpha"]))
-    theta, d = [Fraction(w) for w in theta], [Fraction(s) for s in d]
+    theta, d = ([Fraction(a) for a in proof[name]] for name in ("weights", "scale"))
+    alpha = Fraction(proof["alpha"])
     q, criterion, intercept = len(theta), proof["criterion"], proof["fit_intercept"]
     if criterion not in ("least-squares", "logistic", "poisson") or min(alpha, *d, *weights) < 0:
         raise ValueError("the criterion, the penalty or a scale is not what it should be")
@@ -67,14 +57,13 @@ def check(proof, rows, targets, weights):
             for k in range(j + 1):
                 H[j][k] += h * whole[j] * whole[k]
     L, least = [[Fraction(a) for a in row] for row in proof["factor"]], Fraction(proof["lambda"])
-    sums = [slack] * q
+    lost = slack
     for j in range(q):
         for k in range(j + 1):
             error = Fraction(H[j][k], unit * unit * 2**BITS) + (penalties[j] - least) * (j == k)
-            error = abs(error - sum(L[j][i] * L[k][i] for i in range(k + 1)))
-            sums[j] += error
-            sums[k] += error * (j != k)
-    least -= max(sums)
+            error -= sum(L[j][i] * L[k][i] for i in range(k + 1))
+            lost += abs(error) * (1 + (j != k))
+    least -= lost
     if least <= 0:
         raise ValueError("the factor does not prove that the Hessian is positive")
     gradient = sum(map(abs, g)) + slack
@@ -89,11 +78,9 @@ def check(proof, rows, targets, weights):
 
 def main(proof_path, rows_path, target, weight=None):
     try:
-        with open(proof_path, encoding="utf-8") as file:
-            proof = json.load(file)
+        with open(proof_path, encoding="utf-8") as file, open(rows_path, newline="") as lines:
+            proof, table = json.load(file), list(csv.DictReader(lines))
         proof = proof.get("optimality", proof)
-        with open(rows_path, newline="", encoding="utf-8") as file:
-            table = list(csv.DictReader(file))
         names = [name for name in table[0] if name not in (target, weight)]
         rows = [[Fraction(float(line[name])) for name in names] for line in table]
         omega = [Fraction(float(line[weight]) if weight else 1) for line in table]

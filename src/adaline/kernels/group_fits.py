@@ -159,11 +159,10 @@ def find_mean(X, y, weight, start, stop, centre):
 @sum_kernel
 def is_doubtful(S, s, total, intercept, peak):
     """Whether rounding counts ten times as much as in sums made anew (a digit)."""
-    share = intercept / total
+    share, doubtful = intercept / total, False
     for j in range(len(s)):
-        if not 10.0 * (S[j, j] - share * s[j] * s[j]) > peak[j]:
-            return True
-    return False
+        doubtful |= not 10.0 * (S[j, j] - share * s[j] * s[j]) > peak[j]
+    return doubtful
 
 
 @sum_kernel
