@@ -203,7 +203,7 @@ class Fit:
         rows = self.rows.held_out or self.rows.learned
         if not isinstance(self.jobs, int):  # of a cluster: this process reads no more than it can
             rows = Spread(rows, 64)
-        # Without a report, rows of unknown number are not kept: there may be too many.
+        # Without a report, rows of unknown number are not collected: there may be too many.
         numbers, every = self.table.numbers, 0
         if numbers is not None or self.options.report is not None:
             every = max(1, round((numbers or MEMORY) * (self.share or 1) / REPORTED))

@@ -49,18 +49,10 @@ def find_learner(model: str) -> Any:
     for command, kind in learners.items():
         if bare in (command.replace("-", ""), kind.__name__.lower()):
             return kind
-    advice = advice_for(bare) or suggest(model.strip().lower(), sorted(learners), len(learners))
+    method = bare.removesuffix("classifier").removesuffix("regressor")
+    advice = next((text for methods, text in ADVICE.items() if method in methods.split()), "")
+    advice = advice or suggest(model.strip().lower(), sorted(learners), len(learners))
     raise UsageError(f"--model {model!r}: no such learner; {advice}")
-
-
-def advice_for(bare: str) -> str:
-    """What to take instead of a method by another name; "" if the name is not known.
-
-    >>> advice_for("gaussiannb"), advice_for("ridgge")
-    ('take gaussian --set covariance=diagonal.', '')
-    """
-    bare = bare.removesuffix("classifier").removesuffix("regressor")
-    return next((text for names, text in ADVICE.items() if bare in names.split()), "")
 
 
 def choose_learner(model: str | None, source: Source, target: str) -> tuple[Any, str]:

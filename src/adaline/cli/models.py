@@ -93,11 +93,11 @@ def load_model(path: str, to_predict: bool = True) -> Model:
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Predictions for a block; rows left out for missing values have none."""
+    """Predictions for a block; rows that the model skips for missing values have none."""
 
     block: Any
-    kept: NDArray[np.bool_]
-    X: Any  # of the rows kept
+    used: NDArray[np.bool_]  # which rows have a prediction
+    X: Any  # of these rows
     answers: Answers | None  # None if there are none
     exposures: Any = 1.0
 
@@ -107,21 +107,21 @@ def predict_blocks(
 ) -> Iterator[Predictions]:
     """Predictions block by block; times the exposure if a column has one."""
     for block in source:
-        keep, times = encoding.kept(block), np.ones(block.rows)
+        used, times = encoding.kept(block), np.ones(block.rows)
+        used = np.ones(block.rows, dtype=bool) if used is None else used
         if exposure is not None:
             times, missing = column(block, exposure)
             if times.dtype.kind == "O" or not (times[~missing] > 0).all():
                 raise ValueError(f"{source.name}: {exposure!r} is an exposure, a positive number.")
-            keep = ~missing if keep is None else keep & ~missing
-        kept = np.ones(block.rows, dtype=bool) if keep is None else keep
-        if not kept.any():
-            yield Predictions(block, kept, None, None)
+            used = used & ~missing
+        if not used.any():
+            yield Predictions(block, used, None, None)
             continue
-        X, times = encoding.encode(block, keep), times[kept]
+        X, times = encoding.encode(block, used), times[used]
         answer = answers(estimator, X)
         if exposure is not None:
             answer = replace(answer, predicted=answer.predicted * times)
-        yield Predictions(block, kept, X, answer, times)
+        yield Predictions(block, used, X, answer, times)
 
 
 @dataclass(eq=False)
@@ -144,17 +144,17 @@ def measure(
     exposure: str | None = None,
     every: int = 0,
 ) -> Measured:
-    """Predictions against the target; every so many-th row is kept for a report, none with 0."""
+    """Predictions against the target; X and y have every so many-th row, none with 0."""
     measured, X, y = Measured(quality_for(model)), list[Any](), list[Any]()
     for part in predict_blocks(model, encoding, source, exposure):
         values, missing = column(part.block, target)
-        known = ~missing[part.kept]
+        known = ~missing[part.used]
         measured.left_out += part.block.rows - int(known.sum())
         measured.unknown.update(encoding.unknown_in(part.block))
         progress(progress.rows + part.block.rows)
         if part.answers is None or not known.any():
             continue
-        truth, a = _truth(values[part.kept][known], model, target), part.answers
+        truth, a = _truth(values[part.used][known], model, target), part.answers
         log_p, scores = (None if v is None else v[known] for v in (a.log_p, a.scores))
         measured.quality.add(truth, a.predicted[known], log_p, scores)
         if every:

@@ -1,6 +1,6 @@
 """`adaline predict`: a model's predictions for the rows of a file.
 
-`open_writer` writes tables as CSV, TSV, NDJSON or Parquet; a file appears whole or not.
+`open_writer` writes tables as CSV, TSV, NDJSON or Parquet; a file appears complete or not at all.
 """
 
 from __future__ import annotations
@@ -107,13 +107,13 @@ def predict(
             as_text = writer is None or writer.format != "parquet"
             values = columns_of(part)
             columns = [_copy(part, wanted, as_text) for wanted in keep]
-            columns += [_spread(part.kept, values.get(head)) for head in heads]
+            columns += [_spread(part.used, values.get(head)) for head in heads]
             if writer is None:
                 cells += zip(*columns, strict=True)
             else:
                 writer.write(columns)
             strange.update(encoding.unknown_in(part.block))
-            blank += int((~part.kept).sum())
+            blank += int((~part.used).sum())
             progress(progress.rows + part.block.rows)
     doubts += describe_unknown(strange)
     if out == "-":
@@ -137,7 +137,7 @@ def predict(
 def make_columns(
     model: BaseEstimator, encoding: Encoding, level: float | None, explain: bool, part: Predictions
 ) -> dict[str, Any]:
-    """Columns by name, of the rows that were kept; with intervals if there is a level."""
+    """Columns by name, of the rows with a prediction; with intervals if there is a level."""
     if part.answers is None:
         return {}
     classes = model.classes_.tolist() if hasattr(model, "classes_") else []
@@ -170,10 +170,10 @@ def _copy(part: Predictions, wanted: str, as_text: bool) -> list[Any]:
     ]
 
 
-def _spread(kept: Any, values: Any) -> list[Any]:
-    """Values at the rows that were kept, None at the others."""
-    every = np.full(len(kept), None, dtype=object)
-    every[kept] = [] if values is None else values.tolist()
+def _spread(used: Any, values: Any) -> list[Any]:
+    """Values at the rows that are used, None at the others."""
+    every = np.full(len(used), None, dtype=object)
+    every[used] = [] if values is None else values.tolist()
     return every.tolist()
 
 

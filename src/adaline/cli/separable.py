@@ -52,7 +52,7 @@ def separable(
     if K > MOST_CLASSES:
         raise ValueError(
             f"the target {target!r} has {number(K)} different values; separability is about "
-            f"classes, at most {MOST_CLASSES} here."
+            f"classes, at most {MOST_CLASSES}."
         )
     table.describe(answer, len(y), f", {plural(K, 'class')}")
     answer.say(f"Deciding, for at most {time_limit:g} s of CPU time (--time-limit).", "note")
