@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from adaline.play.session import Session, to_json
+from adaline.play.session import Session, bundle, to_json
 
 pytest.importorskip("anywidget", reason="the extra `notebook` is not installed")
-from adaline.play.recording import bundle
 
 HOST = """async (text) => {
     const listeners = [], values = { tabs: ["board"], notebook: true };

@@ -17,8 +17,8 @@ import adaline
 from adaline.play import drawing
 from adaline.play.learners import LEARNERS
 from adaline.play.points import PRESETS, Points, View, edit_points, link_points, preset, view_of
-from adaline.play.recording import record
 from adaline.play.runs import Run, run_learner
+from adaline.play.session import record
 from adaline.play.settings import (
     Value,
     change_values,

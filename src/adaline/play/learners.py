@@ -5,6 +5,7 @@ The page shows the repr of the estimator as code.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,11 +31,11 @@ class Learner:
 
     def arguments(self, values: Values) -> dict[str, Any]:
         """The arguments of `kind` that these values set."""
-        arguments = {}
+        arguments: dict[str, Any] = {}
         for setting in self.settings:
-            name = setting.name if setting.argument is None else setting.argument
-            if name and values[setting.name] != GIVEN and setting.is_shown(values):
-                arguments[name] = setting.convert(values[setting.name])
+            name, value = setting.name, values[setting.name]
+            if value != GIVEN and setting.is_shown(values):
+                arguments |= ARGUMENTS[name](value) if name in ARGUMENTS else {name: value}
         return arguments
 
     def describe(self) -> dict[str, Any]:
@@ -43,9 +44,18 @@ class Learner:
         return {**shown, "settings": [setting.describe() for setting in self.settings]}
 
 
+# Of settings that are not arguments of the same name and value.
+ARGUMENTS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "rate": lambda rule: {"eta": rule},
+    "step": lambda rule: {"eta": rule},
+    "penalty": lambda rule: {"alpha": 0.0 if rule == "none" else rule},
+    "share": lambda share: {"priors": [round(1.0 - share, 6), share]} if share else {},
+    "cost": lambda cost: {} if cost == 1.0 else {"costs": [[0.0, cost], [1.0, 0.0]]},
+    "reject": lambda reject: {},
+}
 BIAS = Setting("fit_intercept", "Bias b", True)
 PASSES = slider("max_iter", "Maximum passes", 100, 1, 1000, scale="whole")
-RATE = choice("rate", "Rate", {GIVEN: "a number η", "auto": "automatic"}, argument="eta")
+RATE = choice("rate", "Rate", {GIVEN: "a number η", "auto": "automatic"})
 ETA = slider("eta", "Rate η", 0.1, 0.001, 5.0, scale="log", when={"rate": (GIVEN,)})
 MODE = choice("mode", "Update", {"online": "after each sample", "batch": "after each pass"})
 KEEP = choice("keep", "Weights", {"last": "last", "average": "averaged", "pocket": "pocket"})
@@ -61,7 +71,7 @@ COVARIANCES = {"shared": "shared", "full": "one per class", "diagonal": "varianc
 
 PERCEPTRON = (
     choice("mode", "Update", {"incremental": "each error", "batch": "each pass"}),
-    choice("step", "Correction", STEPS, argument="eta"),
+    choice("step", "Correction", STEPS),
     slider("eta", "Rate η", 1.0, 0.01, 10.0, scale="log", when={"step": (GIVEN,)}),
     KEEP,
     PASSES,
@@ -81,40 +91,15 @@ HO_KASHYAP = (
     BIAS,
 )
 LOGISTIC = (
-    choice(
-        "penalty",
-        "Penalty",
-        PENALTIES,
-        argument="alpha",
-        convert=lambda rule: 0.0 if rule == "none" else rule,
-    ),
+    choice("penalty", "Penalty", PENALTIES),
     slider("alpha", "α", 1.0, 1e-4, 1e3, scale="log", when={"penalty": (GIVEN,)}),
     BIAS,
 )
-PRIOR = slider(
-    "share",
-    "Prior of class 2 (0: its share)",
-    0.0,
-    0.0,
-    0.99,
-    argument="priors",
-    convert=lambda share: [round(1.0 - share, 6), share] if share else None,
-)
-COST = slider(
-    "cost",
-    "Cost of missing class 2",
-    1.0,
-    0.02,
-    50.0,
-    scale="log",
-    argument="costs",
-    convert=lambda cost: None if cost == 1.0 else [[0.0, cost], [1.0, 0.0]],
-)
 GAUSSIAN = (
     choice("covariance", "Covariance", COVARIANCES),
-    PRIOR,
-    COST,
-    Setting("reject", "May reject", False, argument=""),
+    slider("share", "Prior of class 2 (0: its share)", 0.0, 0.0, 0.99),
+    slider("cost", "Cost of missing class 2", 1.0, 0.02, 50.0, scale="log"),
+    Setting("reject", "May reject", False),
     slider("reject_cost", "Cost of rejecting", 0.2, 0.0, 0.5, when={"reject": (True,)}),
 )
 MACHINE = choice(

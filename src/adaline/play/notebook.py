@@ -9,8 +9,7 @@ import numpy as np
 from adaline import MissingExtra
 from adaline.play import board
 from adaline.play.points import CLASSES, check_points
-from adaline.play.recording import bundle
-from adaline.play.session import Refused, Session, read_static_files, to_json
+from adaline.play.session import Refused, Session, bundle, read_static_files, to_json
 
 if TYPE_CHECKING:
     from anywidget import AnyWidget

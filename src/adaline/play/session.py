@@ -1,4 +1,4 @@
-"""One page: the state of each tab, what a message of the page changes in it, and its encoding.
+"""One page: the state of each tab, what a message changes in it, its encoding, and recordings.
 
 A tab is a module with two pure functions: `start() -> state`, and `step(state, event) -> (state,
 drawing)`. An event is a mapping with a name at "event"; a drawing is a mapping of what the page
@@ -8,6 +8,9 @@ and `Board` in notebooks has one.
 
 A message is JSON. Bytes in a drawing stand there in base64, as {"$bytes": text}. A file that the
 page sends follows the JSON of its event after a line break.
+
+`record` makes a board one HTML file of its scripts and all its drawings, which needs no server, no
+network and no Python: a teacher can mail it or put it on any web space.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
 import sys
 import traceback
 import warnings
@@ -33,6 +37,12 @@ TABS = {
     "table": "adaline.play.tables",
 }
 STATIC_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+# The scripts of the board, in the order of their imports.
+SCRIPTS = (
+    *("dom", "curves", "files", "plane", "field", "timeline", "margins", "weight_space"),
+    *("dialogs", "tasks", "board", "app"),
+)
+MAX_STEPS = 400  # of a recording, which has some kilobytes for each
 
 
 @cache
@@ -139,3 +149,35 @@ def to_json(value: Any, encode: Callable[[bytes], Any] = to_base64) -> Any:
         case None | bool() | str() | int() | float():
             return value
     raise TypeError(f"a drawing holds {type(value).__name__}; expected numbers, text and lists.")
+
+
+def bundle(*more: str) -> str:
+    """The board as one script, since a widget or a file cannot import other files.
+
+    No two scripts give a name to different things, so imports and exports can be left out.
+    """
+    text = "\n".join(read_static_files()[f"{name}.js"].decode() for name in (*SCRIPTS, *more))
+    text = re.sub(r"^import [^;]*;\n|^export (?!default)", "", text, flags=re.M)
+    return text.replace("export default", "const app =", 1) if more else text
+
+
+def record(
+    first: Mapping[str, Any], draw: Callable[[int], Mapping[str, Any]], steps: int, title: str
+) -> str:
+    """The HTML file of a board: its first drawing, and what `draw(k)` adds at each of its steps."""
+    if steps > MAX_STEPS:
+        raise ValueError(
+            f"a recording has at most {MAX_STEPS} steps and this one {steps}; set fewer passes."
+        )
+    areas: dict[bytes, int] = {}  # one that stays the same is kept once
+    drawings = [first, *(draw(k) for k in range(steps + 1))]
+    frames = to_json(drawings, lambda area: areas.setdefault(area, len(areas)))
+    data = json.dumps({"frames": frames, "areas": [to_base64(area) for area in areas]})
+    data = data.replace("<", "\\u003c")  # no text of a drawing may end its script element
+    files = {name: content.decode() for name, content in read_static_files().items()}
+    page = files["index.html"].replace("play with linear learning", title)
+    style = f"<style>\n{files['style.css']}</style>"
+    page = page.replace('<link rel="stylesheet" href="style.css" />', style)
+    recording = f'<script id="recording" type="application/json">{data}</script>'
+    script = f'{recording}\n<script type="module">\n{bundle("recording")}</script>'
+    return page.replace('<script type="module" src="host.js"></script>', script)

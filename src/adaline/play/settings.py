@@ -7,7 +7,7 @@ so each is checked.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -29,8 +29,6 @@ class Setting:
     scale: str = "linear"  # or "log" or "whole"
     # Other settings and the values that they must have for this one to matter; else it is hidden.
     when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
-    argument: str | None = None  # the learner's: by default that of its name; "" for none
-    convert: Callable[[Any], Any] = lambda value: value  # from its value to that of the argument
 
     @property
     def kind(self) -> str:
