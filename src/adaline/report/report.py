@@ -19,7 +19,7 @@ from adaline.evaluation.coefficients import describe_effects, effects
 from adaline.evaluation.fit_evidence import proof_sentences, summary_of
 from adaline.evaluation.quality import Thresholds, thresholds
 from adaline.evaluation.trial import FACTS, TEXT, BaseEstimator, Trial
-from adaline.evaluation.verdict import Verdict, judge
+from adaline.evaluation.verdict import judge
 from adaline.evaluation.words import capitalised, listed, name, number, percent, plain, plural
 from adaline.report import cards
 from adaline.report.pictures import pictures
@@ -98,7 +98,9 @@ class Report:
         table = judged.coefficients
         curves = () if X is None else effects(model, table, X, trial.names, target)
         self.drivers = describe_effects(curves, table)
-        self.warnings = _warnings(warnings, judged)
+        # A text, a Warning, or what `warnings.catch_warnings(record=True)` collects.
+        texts = [plain(getattr(w, "message", w)) for w in warnings]
+        self.warnings = tuple(dict.fromkeys([*texts, *map(capitalised, judged.warnings)]))
         self.checks = judged.checks
         self.quality = tuple(words.quality_rows(facts)) if facts else ()
         self.limits = _limits(trial, facts)
@@ -126,8 +128,10 @@ class Report:
     def html(self) -> str:
         """The page: one file, no network, no script, at most 500 kB."""
         shown, notes = list(self.pictures), list(self.notes)
+        # Drawn first: the size of some pictures is decided while they are drawn.
+        sizes = {picture.key: sum(map(len, picture.svgs)) for picture in shown}
         while len((page := self._render(shown, notes)).encode()) > MAX_PAGE_BYTES and shown:
-            largest = max(shown, key=lambda picture: sum(map(len, picture.svgs)))
+            largest = max(shown, key=lambda picture: sizes[picture.key])
             shown.remove(largest)
             notes.append(f"The picture “{largest.title}” was left out to keep this page small.")
         return page
@@ -150,7 +154,6 @@ class Report:
         """report.html.j2 with the content; pictures are trusted, all else is escaped."""
         try:
             import jinja2
-            from markupsafe import Markup
         except ImportError:
             raise MissingExtra.of("report", "a report", "jinja2") from None
         environment = jinja2.Environment(
@@ -160,10 +163,8 @@ class Report:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        # Drawn first: the size of some pictures is decided while they are drawn.
-        drawn = [{"svgs": [Markup(svg) for svg in p.svgs], "picture": p} for p in shown]
         page = environment.get_template("report.html.j2")
-        return page.render(report=self, pictures=drawn, notes=notes)
+        return page.render(report=self, pictures=shown, notes=notes)
 
 
 def write_report(
@@ -213,13 +214,6 @@ def _thresholds(trial: Trial) -> Thresholds | None:
         return None
     label = trial.model.classes_.tolist()[1]
     return thresholds(trial.rows.y == label, np.exp(log_p[:, 1]), label)
-
-
-def _warnings(given: Iterable[Any], judged: Verdict) -> tuple[str, ...]:
-    """Warnings of the caller and of the verdict, each once."""
-    # A text, a Warning, or what `warnings.catch_warnings(record=True)` collects.
-    texts = [plain(getattr(w, "message", w)) for w in given]
-    return tuple(dict.fromkeys([*texts, *map(capitalised, judged.warnings)]))
 
 
 def _question(trial: Trial, learned: int | None) -> str:
