@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copy
-import math
 from typing import Any
 
 import numpy as np
 
 import adaline
 from adaline.evaluation.fit_evidence import reconciled
-from adaline.play.points import CLASSES, Array, Points, View
+from adaline.play.points import CLASSES, Points, View
 from adaline.play.runs import Run
 from adaline.plot import GaussianDisplay, WeightPathDisplay
 
@@ -107,7 +106,7 @@ def _draw_ellipses(run: Run) -> list[dict[str, Any]]:
 
 def _draw_areas(run: Run, at: int, view: View) -> dict[str, Any] | None:
     """Decisions over the view and their certainty, for learners that are more than lines."""
-    model, points, field = run.model, run.points, None
+    model, points = run.model, run.points
     if at < run.steps and run.is_kernel:
         model = run.after_passes(at)
         if model is not None:
@@ -122,30 +121,24 @@ def _draw_areas(run: Run, at: int, view: View) -> dict[str, Any] | None:
     x, y = np.meshgrid(left + (right - left) * side, top - (top - bottom) * side)
     G = np.column_stack([x.ravel(), y.ravel()])
     V = np.asarray(model.decision_function(G), dtype=np.float64)
-    if run.is_kernel:
-        size = np.abs(V) if V.ndim == 1 else V.max(axis=1) - np.sort(V, axis=1)[:, -2]
-        certainty = 0.5 + 0.5 * np.tanh(2.0 * size / (np.quantile(size, 0.9) or 1.0))
-        return _pack_areas(model.predict(G), certainty, V if V.ndim == 1 else None)
+    field = V if run.is_kernel and V.ndim == 1 else None  # whose zeros are the boundary
     if isinstance(model, adaline.GaussianClassifier) and V.ndim == 1:
         costs = np.array([[0.0, 1.0], [1.0, 0.0]] if model.costs is None else model.costs)
         # Zero where both decisions have the same expected cost; bounded, as odds are not.
         field = np.arctan(V + np.log(costs[0, 1] / costs[1, 0]))
-    P = np.asarray(model.predict_proba(G), dtype=np.float64)
-    return _pack_areas(model.predict(G), P.max(axis=1), field)
-
-
-def _pack_areas(labels: Any, certainty: Array, field: Any) -> dict[str, Any]:
-    """A grid as bytes: class and certainty, 0 to 255, of each place; a field whose 0 is a line."""
-    known = {name: code for code, name in enumerate(CLASSES)}
-    codes = np.array(
-        [known.get(str(label), 255) for label in labels], dtype=np.uint8
-    )  # 255: reject
+    if run.is_kernel:
+        size = np.abs(V) if V.ndim == 1 else V.max(axis=1) - np.sort(V, axis=1)[:, -2]
+        certainty = 0.5 + 0.5 * np.tanh(2.0 * size / (np.quantile(size, 0.9) or 1.0))
+    else:
+        certainty = np.max(model.predict_proba(G), axis=1)
     strength = np.clip(np.nan_to_num(certainty) * 255.0, 0, 255).astype(np.uint8)
-    packed = {"n": GRID_SIZE, "codes": codes.tobytes(), "strength": strength.tobytes()}
+    # A rejected place is at -1, which is 255 as a byte.
+    codes = np.array(["".join(CLASSES).find(label) for label in model.predict(G)])
+    areas = {"n": GRID_SIZE, "codes": codes.astype("i1").tobytes(), "strength": strength.tobytes()}
     if field is not None:
         scale = float(np.abs(field).max()) or 1.0
-        packed["field"] = (field / scale).astype("<f4").tobytes()
-    return packed
+        areas["field"] = (field / scale).astype("<f4").tobytes()
+    return areas
 
 
 def _has_weight_space(run: Run) -> bool:
@@ -190,7 +183,6 @@ def draw_proof(points: Points) -> dict[str, Any]:
             words += f" The largest margin of any line is {margin:.6g}."
         except ValueError:  # a margin below rounding
             pass
-    count = adaline.cover(len(points), 2)
     return {
         "verdict": proven.verdict,
         "short": SHORT_VERDICTS[proven.verdict],
@@ -201,8 +193,7 @@ def draw_proof(points: Points) -> dict[str, Any]:
         "bound": bound,
         "cover": {
             "n": len(points),
-            "fraction": count.fraction,
-            "log10": count.log_fraction / math.log(10),  # the fraction may be below 1e-323
+            "fraction": adaline.cover(len(points), 2).fraction,
             "capacity": adaline.capacity(2),
         },
     }

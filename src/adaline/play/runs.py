@@ -8,7 +8,6 @@ that `trace` returns (a pass, where updates come after each pass). Learners with
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from textwrap import fill
 from typing import Any
@@ -153,30 +152,23 @@ def run_learner(
         return Run(points, f"{learner.title} separates two classes; there are {classes}.")
     if PASSES in learner.settings:  # a table of 8,000 rows takes a sixth of a second
         values = {**values, "max_iter": min(int(values["max_iter"]), 8_000 // n)}
-    arguments = learner.arguments(values)
+    arguments, X, y = learner.arguments(values), points.X, points.labels
+    start: dict[str, Any] = {"margins": list(margins)} if margins else {}
     try:
         if learner.kind is adaline.max_margin:
-            best = adaline.max_margin(points.X, points.labels, **arguments)
+            best = adaline.max_margin(X, y, **arguments)
             call = f"max_margin(X, y, fit_intercept={arguments['fit_intercept']})"
             return Run(points, "", best, call, call, best.w[None, None], np.array([[best.b]]))
-        return _fit(points, learner.kind(**arguments), list(margins))
+        model = learner.kind(**arguments).fit(X, y, **start)
     except (ValueError, TypeError, ArithmeticError) as error:
         return Run(points, str(error))
-
-
-def _fit(points: Points, model: Any, margins: list[float]) -> Run:
-    start = {"margins": margins} if margins else {}
-    model.fit(points.X, points.labels, **start)
-    call, more = _in_one_line(model), f", margins={margins}" if margins else ""
+    call, more = _in_one_line(model), f", margins={list(margins)}" if margins else ""
     run = Run(points, "", model, call, f"{call}.fit(X, y{more})")
-    with suppress(TypeError):  # of learners without steps
-        return _with_steps(run, adaline.trace(model, points.X, points.labels))
-    if getattr(model, "coef_", None) is None:
-        return run
-    return replace(run, W=model.coef_[None], b=model.intercept_[None])
-
-
-def _with_steps(run: Run, trace: Trace) -> Run:
+    try:
+        trace = adaline.trace(model, X, y)
+    except TypeError:  # of learners without steps
+        linear = getattr(model, "coef_", None) is not None
+        return replace(run, W=model.coef_[None], b=model.intercept_[None]) if linear else run
     rows = np.arange(len(trace))
     if trace.unit == "pass":
         rows = np.flatnonzero(np.diff(trace.passes, append=np.inf))  # the last row of each pass
@@ -184,8 +176,8 @@ def _with_steps(run: Run, trace: Trace) -> Run:
         rows = np.append(-1, rows)
     passes = np.append(0, trace.passes)[rows + 1]
     samples = np.append(-1, trace.samples)[rows + 1] if trace.unit == "sample" else 0 * rows - 1
-    steps = replace(run, trace=trace, rows=rows, passes=passes, samples=samples)
+    run = replace(run, trace=trace, rows=rows, passes=passes, samples=samples)
     if run.is_kernel:
-        return steps
+        return run
     W = np.concatenate([trace.W_before[:1], trace.W_kept])[rows + 1]
-    return replace(steps, W=W, b=np.concatenate([trace.b_before[:1], trace.b_kept])[rows + 1])
+    return replace(run, W=W, b=np.concatenate([trace.b_before[:1], trace.b_kept])[rows + 1])

@@ -150,10 +150,9 @@ function mistakes(sharp, run) {
   return made === null || made === undefined ? `${bound}.` : `${bound}; this one made ${made}.`;
 }
 
-function shareOf({ fraction, log10 }) {
+function shareOf({ fraction }) {
   if (fraction === 1) return "all";
-  if (fraction >= 1e-4) return `${brief(100 * fraction)} %`;
-  return fraction > 1e-300 ? `a share of ${brief(fraction)}` : `a share of 10^${brief(Math.round(log10))}`;
+  return fraction >= 1e-4 ? `${brief(100 * fraction)} %` : `a share of ${brief(fraction)}`;
 }
 
 function table(el) {
