@@ -267,24 +267,26 @@ def _read_file(state: State, what: Any) -> Drawing:
 
 def draw(state: State) -> Drawing:
     """All that the page shows."""
-    fit = None
-    if state.fitted is not None:
-        keys = ("target", "model", "verdict", "warnings", "certificate", "separability", "data")
-        rows = state.fitted["coefficients"]  # the first: the report has all
-        fit = {key: state.fitted[key] for key in keys}
-        fit |= {"coefficients": rows[:60], "more": max(0, len(rows) - 60)}
     return {
         "file": state.name,
         "doing": state.task,
         "progress": "" if state.command is None else state.command.last_line("progress: "),
         "learners": LEARNERS,
         "look": state.look,
-        "fit": fit,
+        "fit": None if state.fitted is None else draw_fit(state.fitted),
         "command": state.line,
         "fields": state.fields,
         "predicted": state.predicted,
         "reports": _can_report(),
     }
+
+
+def draw_fit(fitted: Mapping[str, Any]) -> Drawing:
+    """The words of the command about a fit, and the first coefficients: the report has all."""
+    keys = ("target", "model", "verdict", "warnings", "certificate", "separability", "data")
+    rows = fitted["coefficients"]
+    shown = {"coefficients": rows[:60], "more": max(0, len(rows) - 60)}
+    return {key: fitted[key] for key in keys} | shown
 
 
 def _make_fields(prepared: Prepared, data: Path) -> list[dict[str, Any]]:
