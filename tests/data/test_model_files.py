@@ -157,22 +157,22 @@ def test_names_outside_the_table_load_nothing(name):
 
 def test_kernels_never_get_a_memory_that_contradicts_itself():
     def learned(header: Any) -> Any:
-        return header["model"]["content"]["learned"]
+        return dict(dict(header["model"]["content"]["dict"])["learned"]["dict"])
 
     def larger(header: Any, arrays: Any) -> None:
         learned(header)["_state"]["fields"]["recipe"]["fields"]["p"] = 10**9
 
     def more_neurons(header: Any, arrays: Any) -> None:
-        arrays["Perceptron._state.head"][7] = 50.0
+        arrays["Perceptron.learned._state.head"][7] = 50.0
 
     def codes(header: Any, arrays: Any) -> None:
         learned(header)["_state"]["fields"]["recipe"]["fields"]["criterion"] = 6
 
     def shorter(header: Any, arrays: Any) -> None:
-        arrays["Perceptron._state.theta"] = arrays["Perceptron._state.theta"][..., :2]
+        arrays["Perceptron.learned._state.theta"] = arrays["Perceptron.learned._state.theta"][..., :2]
 
     def labels(header: Any, arrays: Any) -> None:
-        arrays["Perceptron.classes_"] = np.arange(7)
+        arrays["Perceptron.learned.classes_"] = np.arange(7)
 
     for change in (larger, more_neurons, codes, shorter, labels):
         with pytest.raises(ModelFileError):
@@ -220,9 +220,7 @@ def test_a_file_tells_what_it_is(tmp_path):
 CSR = {
     "sparse": "csr_array",
     "shape": [2, 3],
-    "data": {"array": "m.data"},
-    "indices": {"array": "m.indices"},
-    "indptr": {"array": "m.indptr"},
+    "parts": [{"array": "m.data"}, {"array": "m.indices"}, {"array": "m.indptr"}],
 }
 ARRAYS = {
     "m.data": np.array([1.0, 2.0]),
@@ -252,7 +250,7 @@ UNREADABLE = [
     CSR | {"shape": [2, 2**62]},
     CSR | {"shape": [2, 2]},  # an index beyond the columns
     CSR | {"sparse": "coo_array"},
-    CSR | {"indptr": {"array": "m.indices"}},
+    CSR | {"parts": [{"array": "m.data"}, {"array": "m.indptr"}, {"array": "m.indices"}]},
 ]
 
 

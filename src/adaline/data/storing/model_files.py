@@ -22,7 +22,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +57,6 @@ HOMES: dict[str, dict[str, Any]] = {
     "filter": FILTERS,
     "proof": {"Separability": "adaline.certificates.separation.separation"},
 }
-PASSING = ("_look",)  # of a trace, for the length of a fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,23 +82,25 @@ class Prepared(Result):
     def __getattr__(self, name: str) -> Any:
         if name not in ANSWERS:
             raise AttributeError(f"Prepared has no attribute {name!r}; see .model and .encoding.")
-        return partial(self._answers, getattr(self.model, name))
+        answer = getattr(self.model, name)
+
+        def answer_to(source: Any) -> Any:
+            with warnings.catch_warnings():  # the encoding has seen to the columns' names
+                warnings.filterwarnings("ignore", "X does not have valid feature names")
+                return np.concatenate([answer(X) for X in self.encoded(source)])
+
+        return answer_to
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(name for name in ANSWERS if hasattr(self.model, name))]
-
-    def _answers(self, method: Any, source: Any) -> Any:
-        with warnings.catch_warnings():  # the encoding has seen to the columns' names
-            warnings.filterwarnings("ignore", "X does not have valid feature names")
-            return np.concatenate([method(X) for X in self.encoded(source)])
 
     def encoded(self, source: Any) -> Iterator[Any]:
         """Rows of numbers, block by block; ValueError where rows would be left out."""
         rows = blocks(source)
         encoding, odd = self.encoding.forgiving(rows)
         for name, texts in odd.items():
-            told = f"{rows.name}: {texts[0]!r} among numbers in {name!r} is taken as missing."
-            warnings.warn(told, DataWarning, stacklevel=2)
+            text = f"{rows.name}: {texts[0]!r} among numbers in {name!r} is taken as missing."
+            warnings.warn(text, DataWarning, stacklevel=2)
         for block in encoding.prepare(rows):
             keep = encoding.kept(block)
             if keep is not None:
@@ -194,15 +194,14 @@ def describe(path: str | os.PathLike[str], *, limit: int = LIMIT) -> dict[str, A
     PATH("path", path)
     count(1)("limit", limit)
     data = read_file(path, limit=limit)
-    header, arrays = read_header(data, limit)
-    sizes = {name: (array.dtype.name, array.shape) for name, array in arrays.items()}
-    with refusing("a model that could have been saved"):
+    with refusing_damage():
+        header, arrays = read_header(data, limit)
         kind, name, content = (header["model"][key] for key in ("kind", "name", "content"))
-        params = content.get("params", {}) if kind == "estimator" else {}
-        params = {k: decode(part, f"{name}.{k}", arrays) for k, part in params.items()}
-        facts = {"kind": kind, "name": name, "params": params}
-        facts |= {"encoded": header["encoding"] is not None, "bytes": len(data), "arrays": sizes}
-        return facts | {key: header[key] for key in ("metadata", "versions")}
+        facts = {"kind": kind, "name": name, "encoded": header["encoding"] is not None}
+        facts |= {key: header[key] for key in ("metadata", "versions")} | {"bytes": len(data)}
+        facts["arrays"] = {key: (array.dtype.name, array.shape) for key, array in arrays.items()}
+        parts = decode(content, name, arrays) if kind == "estimator" else {"params": {}}
+        return facts | {"params": parts["params"]}
 
 
 def packed(
@@ -216,16 +215,17 @@ def packed(
         del model.encoding_
     versions = {"adaline": __version__, "numpy": np.__version__}
     data = write(model, encoding, dict(metadata or {}), versions)
-    unpacked(data)  # which compares it with what would be written again
+    unpacked(data)
     return data
 
 
 def write(model: Storable, encoding: Any, metadata: Any, versions: Any) -> bytes:
     """The bytes of a file; the same model has the same bytes."""
+    kind, name, content = take_apart(model)
     arrays: Arrays = {}
     header = {
         "content": "model",
-        "model": take_apart(model, arrays),
+        "model": {"kind": kind, "name": name, "content": encode(content, name, arrays)},
         "encoding": encode(encoding, "encoding", arrays),
         "metadata": metadata,
         "versions": versions,
@@ -235,24 +235,24 @@ def write(model: Storable, encoding: Any, metadata: Any, versions: Any) -> bytes
 
 def unpacked(data: bytes, *, limit: int = LIMIT) -> Any:
     """The model of a file's bytes."""
-    header, arrays = read_header(data, limit)
-    with refusing("a model that could have been saved"):
-        model = put_together(header["model"], arrays)
+    with refusing_damage():
+        header, arrays = read_header(data, limit)
+        kind, name, content = (header["model"][key] for key in ("kind", "name", "content"))
+        if name not in HOMES.get(kind, ()) and not (kind == "estimator" and estimator_named(name)):
+            raise ModelFileError(f"The file has {str((kind, name))[:90]}, unknown to this adaline.")
+        model = put_together(kind, name, decode(content, name, arrays))
         encoding = decode(header["encoding"], "encoding", arrays)
         Shapes().check(encoding, "Encoding | None", "encoding")
         # One content has one form, so nothing in a file is overlooked.
+        again = write(model, encoding, header["metadata"], header["versions"])
+        demand(again == data, "it has parts that are never written")
+        if encoding is None:
+            return model
+        given, expected = len(encoding.names), getattr(model, "n_features_in_", None)
         demand(
-            write(model, encoding, header["metadata"], header["versions"]) == data,
-            "it has parts that are never written",
+            given == expected, f"the encoding gives {given} columns and the model takes {expected}"
         )
-    if encoding is None:
-        return model
-    expected = getattr(model, "n_features_in_", None)
-    if len(encoding.names) != expected:
-        raise ModelFileError(
-            f"The encoding gives {len(encoding.names)} columns and the model takes {expected}."
-        )
-    return Prepared(encoding, model)
+        return Prepared(encoding, model)
 
 
 def read_header(data: bytes, limit: int) -> tuple[dict[str, Any], Arrays]:
@@ -264,92 +264,74 @@ def read_header(data: bytes, limit: int) -> tuple[dict[str, Any], Arrays]:
 
 
 @contextmanager
-def refusing(what: str) -> Iterator[None]:
+def refusing_damage() -> Iterator[None]:
     """Let whatever fails while a model is put together be a ModelFileError."""
     try:
         yield
     except ModelFileError:
         raise
     except (*DAMAGE, MemoryError) as error:
-        raise ModelFileError(f"The file does not hold {what}: {error}") from error
+        raise ModelFileError(f"No model that could have been saved is like this: {error}") from None
 
 
-def take_apart(model: Storable, arrays: Arrays) -> dict[str, Any]:
-    """The JSON node of a model, whose arrays are added."""
+def take_apart(model: Storable) -> tuple[str, str, Any]:
+    """Kind, name and content of a model; `put_together` makes it of them again."""
     name, module = type(model).__name__, type(model).__module__
     if is_public(model):
-        return {"kind": "estimator", "name": name, "content": learned_parts(model, name, arrays)}
+        return "estimator", name, take_estimator_apart(model, name)
     for kind, homes in HOMES.items():
         if homes.get(name) == module:
-            value = dict(model.state()) if kind == "filter" else model
-            value = json.loads(model.to_json()) if kind == "proof" else value
-            return {"kind": kind, "name": name, "content": encode(value, name, arrays)}
+            content = dict(model.state()) if kind == "filter" else model
+            return kind, name, json.loads(model.to_json()) if kind == "proof" else content
     raise ModelFileError(
         f"A {module}.{name} cannot be stored; model files hold estimators and filters of adaline, "
         f"Separability, {', '.join(RECORDS)}."
     )
 
 
-def learned_parts(model: Learner, name: str, arrays: Arrays) -> dict[str, Any]:
+def put_together(kind: str, name: str, content: Any) -> Any:
+    """The model of these parts, which may come from anywhere."""
+    if kind == "estimator":
+        return make_estimator(estimator_named(name), **content)
+    if kind == "record":
+        Shapes().check(content, name, name)
+        return content
+    home = getattr(import_module(HOMES[kind][name]), name)
+    # `from_state` compares sizes with settings before it allocates.
+    return home.from_state(content) if kind == "filter" else home.from_json(json.dumps(content))
+
+
+def take_estimator_apart(model: Learner, name: str) -> dict[str, dict[str, Any]]:
     """Parameters, and what the model knows besides, without what follows from the rest."""
     is_fitted = getattr(model, "__sklearn_is_fitted__", None)
     if not (is_fitted() if is_fitted else any(key.endswith("_") for key in vars(model))):
         raise ModelFileError(f"This {name} has learned nothing yet; call fit first.")
-    params, described = model.get_params(deep=False), describe_parts(type(model))
+    params = model.get_params(deep=False)
     model._settled()
-    learned = {}
-    for key in vars(model):
-        if key in described:
-            learned[key] = getattr(model, key)  # which computes what is computed on demand
-        elif not (key in params or key in PASSING or key in model._derived):
-            raise ModelFileError(
-                f"This {name} has an attribute {key!r} that model files do not know; delete it, or "
-                "keep it elsewhere. (For adaline's own: add it to `_stored` of the class.)"
-            )
-    return {
-        part: {key: encode(value, f"{name}.{key}", arrays) for key, value in values.items()}
-        for part, values in (("params", params), ("learned", learned))
-    }
-
-
-def describe_parts(kind: Any) -> dict[str, str]:
-    """Descriptions of an estimator's learned parts."""
-    return {key.rstrip("?"): text for key, text in kind._stored.items()}
-
-
-def put_together(node: Any, arrays: Arrays) -> Any:
-    """The model of a JSON node, checked."""
-    kind, name, content = (node[key] for key in ("kind", "name", "content"))
-    if kind == "estimator" and (make := estimator_named(name)) is not None:
-        return make_estimator(make, content, arrays)
-    if name not in HOMES.get(kind, ()):
-        raise ModelFileError(f"The file holds {str((kind, name))[:90]}, unknown to this adaline.")
-    value = decode(content, name, arrays)
-    if kind == "record":
-        Shapes().check(value, name, name)
-        return value
-    home = getattr(import_module(HOMES[kind][name]), name)
-    # `from_state` compares sizes with settings before it allocates.
-    return home.from_state(value) if kind == "filter" else home.from_json(json.dumps(value))
-
-
-def make_estimator(make: Any, content: Any, arrays: Arrays) -> Any:
-    """An estimator from its parameters and learned parts."""
-    name, described = make.__name__, describe_parts(make)
-    params, parts = (
-        {key: decode(part, f"{name}.{key}", arrays) for key, part in content[kind].items()}
-        for kind in ("params", "learned")
-    )
-    optional = {key[:-1] for key in make._stored if key[-1] == "?"}
-    if not described.keys() - optional <= parts.keys() <= described.keys():
+    # `getattr` computes what is computed on demand.
+    stored = [key.rstrip("?") for key in model._stored]
+    learned = {key: getattr(model, key) for key in vars(model) if key in stored}
+    # `_look` is of a trace, for the length of a fit.
+    for key in vars(model).keys() - {*learned, *params, *model._derived, "_look"}:
         raise ModelFileError(
-            f"The file has {str(sorted(parts))[:200]}, and a {name} learns {sorted(described)}."
+            f"This {name} has an attribute {key!r} that model files do not know; delete it, or "
+            "keep it elsewhere. (For adaline's own: add it to `_stored` of the class.)"
         )
-    shapes = Shapes()
-    for key in (key for key in described if key in parts):
-        shapes.check(parts[key], described[key], f"{name}.{key}")
+    return {"params": params, "learned": learned}
+
+
+def make_estimator(make: Any, params: dict[str, Any], learned: dict[str, Any]) -> Any:
+    """An estimator from its parameters and learned parts."""
+    shapes, name = Shapes(), make.__name__
+    for described, text in make._stored.items():
+        key = described.rstrip("?")
+        if key in learned:
+            shapes.check(learned[key], text, f"{name}.{key}")
+        else:
+            demand(key != described, f"a {name} learns {key!r}, which the file has not")
+    demand(learned.keys() <= {key.rstrip("?") for key in make._stored}, f"what no {name} learns")
     model = make(**params)
-    vars(model).update(parts)
+    vars(model).update(learned)
     if hasattr(model, "_check_parameters"):
         model._check_parameters()
     model._restored()

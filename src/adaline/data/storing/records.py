@@ -9,7 +9,6 @@ are named by the path that leads to them. A file can name the records of `schema
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from adaline.data.storing.schema import MAKERS, describe_fields, record_class, r
 from adaline.errors import ModelFileError
 
 SPARSE = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
-PARTS_OF_CSR = ("data", "indices", "indptr")
 MOST_TEXT = 2**26  # bytes of an array of texts; numpy gives each the width of the longest
 
 Arrays = dict[str, NDArray[Any]]
@@ -50,15 +48,17 @@ def encode(value: Any, where: str, arrays: Arrays) -> Any:
         parts = [each(part, i) for i, part in enumerate(value)]
         return parts if kind is list else {"tuple": parts}
     if kind is dict:
-        pairs = enumerate(value.items())
-        return {"dict": [[each(k, f"key{i}"), each(part, word(k, i))] for i, (k, part) in pairs]}
+        # An array is named by its key, if that is a name.
+        names = [k if isinstance(k, str) and k.isidentifier() else i for i, k in enumerate(value)]
+        pairs = zip(value.items(), names, strict=True)
+        return {
+            "dict": [[each(key, f"{name} key"), each(part, name)] for (key, part), name in pairs]
+        }
     if isinstance(value, np.dtype) and value.name in DTYPES:
         return {"dtype": value.name}
     if isinstance(value, np.generic) and value.dtype.name in DTYPES:
         return {"scalar": value.dtype.name, "value": each(value.item(), "value")}
     if kind in (np.ndarray, np.memmap) and value.dtype.name in DTYPES:
-        if where in arrays:
-            raise ModelFileError(f"{where} comes twice; two keys have the same spelling.")
         arrays[where] = np.asarray(value)
         return {"array": where}
     if kind is np.ndarray and value.dtype.kind in "OU" and value.nbytes <= MOST_TEXT:
@@ -69,23 +69,16 @@ def encode(value: Any, where: str, arrays: Arrays) -> Any:
             "dtype": value.dtype.newbyteorder("<").str,
         }
     if kind in SPARSE.values():
-        nodes = {part: each(getattr(value, part), part) for part in PARTS_OF_CSR}
-        return {"sparse": kind.__name__, "shape": list(value.shape), **nodes}
+        parts = [each(getattr(value, part), part) for part in ("data", "indices", "indptr")]
+        return {"sparse": kind.__name__, "shape": list(value.shape), "parts": parts}
     if kind.__name__ in records and record_class(kind.__name__) is kind:
         nodes = {field: each(getattr(value, field), field) for field in describe_fields(kind)}
         return {"record": kind.__name__, "fields": nodes}
-    what = f"{kind.__module__}.{kind.__qualname__}"
+    what = "function" if callable(value) else f"{kind.__module__}.{kind.__qualname__}"
     raise ModelFileError(
-        f"{where} is a {'function' if callable(value) and kind is not type else what}, which a "
-        "file cannot hold: it keeps numbers, strings, arrays and what adaline has learned from "
-        "them, and no code."
+        f"{where} is a {what}, which a file cannot hold: it keeps numbers, strings, arrays and "
+        "what adaline has learned from them, and no code."
     )
-
-
-def word(key: Any, place: int) -> str:
-    """A part's name in a path: its key if that is a word, else its place."""
-    plain = isinstance(key, str) and re.fullmatch(r"[A-Za-z_]\w{0,99}", key, re.ASCII)
-    return key if plain else str(place)
 
 
 def decode(node: Any, where: str, arrays: Arrays) -> Any:
@@ -128,8 +121,8 @@ def _decode(node: Any, arrays: Arrays) -> Any:
             objects = np.empty(len(parts), dtype)
             objects[:] = [each(part) for part in parts]
             return objects.reshape(shape)
-        case {"sparse": str(name), "shape": [int(n), int(p)]} if name in SPARSE:
-            data, indices, indptr = (each(node[k]) for k in PARTS_OF_CSR)
+        case {"sparse": str(name), "shape": [int(n), int(p)], "parts": parts} if name in SPARSE:
+            data, indices, indptr = each(parts)
             # Compiled loops trust these: scipy would accept other types, and huge numbers of rows.
             if len(indptr) != n + 1 or p >= 2**62 or data.dtype.kind != "f":
                 raise ValueError("these are no rows")

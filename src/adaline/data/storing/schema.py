@@ -6,9 +6,9 @@ fields are described by their annotations, and the learned parts of estimators b
 description is one of these, or several with " | " between them:
 
     float K p    finite float64 of shape (K, p); a side may be a sum such as p+K, or * for any
-    float~ K p   the same with NaN and infinities; `real`, `real~`: float64 or float32
-    int n        int64; `int32 n`, `bool n` likewise
-    rows n p     finite real numbers, dense or CSR
+    float~ K p   the same with NaN and infinities
+    int n        int64; `bool n` likewise
+    rows n p     finite float64 or float32, dense or CSR
     labels       (C,) different labels, which gives C, and K = 1 for two classes, C for more
     names p      (p,) strings
     int, float, bool, str, dtype, None
@@ -105,12 +105,11 @@ DESCRIPTIONS = {name: text for group in SHAPES.values() for name, text in group.
 # The home of each record, or its class where the module has registered it itself.
 records: dict[str, str | type] = {name: home for home, group in SHAPES.items() for name in group}
 
-ARRAYS = {
-    **dict.fromkeys(("float", "float~"), ("float64",)),
-    **dict.fromkeys(("real", "real~", "rows"), ("float64", "float32")),
-    **{"int32": ("int32",), "bool": ("bool",), "int": ("int64",), "labels": (), "names": ()},
+# The dtypes of arrays; of labels and names the values are checked.
+ARRAYS: dict[str, tuple[str, ...]] = {
+    **{"float": ("float64",), "float~": ("float64",), "rows": ("float64", "float32")},
+    **{"int": ("int64",), "bool": ("bool",), "labels": (), "names": ()},
 }
-FINITE = ("float", "real", "rows")
 
 
 def record_class(name: str) -> Any:
@@ -163,9 +162,9 @@ class Shapes:
             return (option.startswith("tuple[") or is_alias) and all(
                 self._fits(part, inner, where) for part in value
             )
+        if sides and sides[0].startswith("="):
+            return is_int(value) and self._has_shape((int(value),), [sides[0][1:]])
         if kind in ARRAYS and (sides or kind == "labels"):
-            if sides and sides[0].startswith("="):
-                return is_int(value) and self._has_shape((int(value),), [sides[0][1:]])
             return self._is_array(value, kind, sides)
         return CHECKS[kind](value) if kind in CHECKS else kind not in DESCRIPTIONS
 
@@ -173,19 +172,18 @@ class Shapes:
         is_sparse = kind == "rows" and type(value).__name__ in ("csr_array", "csr_matrix")
         if not is_sparse and not isinstance(value, np.ndarray):
             return False
-        if kind in ("labels", "names"):
-            flat = value.tolist() if value.ndim == 1 else [None]
-            if kind == "names":
-                return all(type(one) is str for one in flat) and self._has_shape(value.shape, sides)
-            plain = all(type(label) in (str, int, float, bool) for label in flat)
-            finite = all(math.isfinite(label) for label in flat if isinstance(label, float))
-            different = plain and finite and len(set(flat)) == len(flat) >= 2
-            machines = 1 if len(flat) == 2 else len(flat)
-            return different and self._has_shape((len(flat), machines), ["C", "K"])
-        numbers = value.data if is_sparse else value
-        if kind in FINITE and not np.isfinite(numbers).all():
-            return False
-        return numbers.dtype.name in ARRAYS[kind] and self._has_shape(value.shape, sides)
+        if kind == "labels":
+            labels = value.tolist() if value.ndim == 1 else []
+            different = len(set(labels)) == len(labels) >= 2 and all(map(is_label, labels))
+            machines = 1 if len(labels) == 2 else len(labels)
+            return different and self._has_shape((len(labels), machines), ["C", "K"])
+        if kind == "names":
+            fits = all(type(name) is str for name in value.tolist())
+        else:
+            numbers = value.data if is_sparse else value
+            fits = numbers.dtype.name in ARRAYS[kind]
+            fits = fits and (kind not in ("float", "rows") or bool(np.isfinite(numbers).all()))
+        return fits and self._has_shape(value.shape, sides)
 
     def _has_shape(self, shape: tuple[int, ...], sides: list[str]) -> bool:
         if len(shape) != len(sides):
@@ -209,11 +207,15 @@ def is_int(value: Any) -> bool:
     return is_whole and abs(int(value)) < 2**62
 
 
+def is_label(value: Any) -> bool:
+    return type(value) in (str, int, bool) or (type(value) is float and math.isfinite(value))
+
+
 CHECKS: dict[str, Callable[[Any], bool]] = {
     "None": lambda value: value is None,
     "str": lambda value: type(value) is str,
     "bool": lambda value: isinstance(value, bool | np.bool_),
-    "dtype": lambda value: isinstance(value, np.dtype) and value.name in ARRAYS["real"],
+    "dtype": lambda value: isinstance(value, np.dtype) and value.name in ARRAYS["rows"],
     "int": is_int,
     "float": lambda value: is_int(value) or isinstance(value, float | np.floating),
 }
