@@ -11,7 +11,6 @@ what was summed before. Called by the modules of this package; bits: tests/data/
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,7 +24,6 @@ from adaline.data.columns.encoding import Encoding
 from adaline.data.columns.inputs import column_of, missing_in
 from adaline.data.reading.source import Block, Source
 from adaline.data.storing.checkpoint import Checkpoint
-from adaline.data.storing.records import storable
 from adaline.errors import DataError
 from adaline.parameters import is_sparse
 from adaline.results import Array
@@ -39,51 +37,30 @@ Progress = Callable[[int, "int | None"], None]  # rows done, and all rows if tha
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Rows of a block: X (n, p), y (n,) numbers or codes of classes, and weights and offsets.
+    """Rows of a block as numbers."""
 
-    Weights and offsets (logarithms of exposures) are (n,), or (0,) where there are none.
-    """
-
-    X: Any
-    y: NDArray[Any]
-    weights: Array
-    offset: Array
-
-    @property
-    def weights_or_none(self) -> Array | None:
-        return self.weights if len(self.weights) else None
+    X: Any  # (n, p), dense or CSR
+    y: NDArray[Any]  # (n,), numbers or codes of classes
+    weights: Array | None  # (n,); None: every row weighs 1
+    offset: Array  # (n,), logarithms of exposures, or (0,)
 
     def taking(self, rows: Any) -> Chunk:
-        weights, offset = (a[rows] if len(a) else a for a in (self.weights, self.offset))
+        weights = None if self.weights is None else self.weights[rows]
+        offset = self.offset[rows] if len(self.offset) else self.offset
         return Chunk(self.X[rows], self.y[rows], weights, offset)
 
 
-@storable
-@dataclass(frozen=True)
-class Part:
-    """The sum of a block, or of several, and their rows; a block without rows has None."""
-
-    rows: int
-    value: Any
-
-    def __add__(self, other: Part) -> Part:
-        values = [part.value for part in (self, other) if part.value is not None]
-        total = operator.add(*values) if len(values) == 2 else (values or [None])[0]
-        return Part(self.rows + other.rows, total)
+Part = tuple[int, Any]  # the rows of a block, or of several, and their sum; None without rows
 
 
-@storable
-@dataclass(frozen=True)
-class ClassWeights:
-    """The weight of the rows of each class."""
-
-    weights: dict[Any, float]
-
-    def __add__(self, other: ClassWeights) -> ClassWeights:
-        both = dict(self.weights)
-        for label, weight in other.weights.items():
-            both[label] = both.get(label, 0.0) + weight
-        return ClassWeights(both)
+def merge(a: Part, b: Part) -> Part:
+    """The part of both; weights of classes are added class by class."""
+    rows, (one, other) = a[0] + b[0], (a[1], b[1])
+    if one is None or other is None:
+        return rows, other if one is None else one
+    if isinstance(one, dict):
+        return rows, {k: one.get(k, 0.0) + other.get(k, 0.0) for k in {**one, **other}}
+    return rows, one + other
 
 
 @dataclass(frozen=True)
@@ -126,9 +103,9 @@ class Reader:
             self._refuse(y < 0, values, what, block, keep, advice)
         by = self.encoding
         X = self._features(block) if by is None else by.encode(block, keep)
-        omega = weights_in(block)
+        omega = getattr(block, "weights", None)
         chunk = Chunk(X, y, omega, self._offsets(block, keep))
-        return chunk.taking(omega > 0) if len(omega) and not omega.all() else chunk
+        return chunk if omega is None or omega.all() else chunk.taking(omega > 0)
 
     def targets(self, block: Any) -> tuple[NDArray[np.bool_] | None, NDArray[Any], Any]:
         """Which rows are kept (None: all), and their targets; of text their places among levels."""
@@ -162,29 +139,24 @@ class Reader:
         return keep, values, levels
 
     def count_labels(self, block: Any) -> Part:
-        """The rows and `ClassWeights` of a block: a class whose rows weigh nothing is a class."""
+        """The rows of a block, and the weight of each class, which may be zero."""
         _, values, levels = self.targets(block)
-        omega = weights_in(block)
+        omega = getattr(block, "weights", None)
         labels, codes = np.unique(values, return_inverse=True)
-        if len(labels) > MOST_CLASSES:
-            self.with_labels(dict.fromkeys(labels.tolist(), 1.0))
-        sums = np.bincount(codes, omega if len(omega) else None, minlength=len(labels))
+        self._refuse_many(labels)
+        sums = np.bincount(codes, omega, minlength=len(labels))
         if levels is not None:
             labels = levels.take(labels)
         elif labels.dtype.kind == "f" and np.array_equal(labels, np.floor(labels)):
             labels = np.array([int(label) for label in labels.tolist()], dtype=object)
-        pairs = dict(zip(labels.tolist(), map(float, sums), strict=True))
-        n = int(np.count_nonzero(omega)) if len(omega) else len(values)
-        return Part(n, ClassWeights(pairs) if pairs else None)
+        weights = dict(zip(labels.tolist(), map(float, sums), strict=True))
+        n = len(values) if omega is None else int(np.count_nonzero(omega))
+        return n, weights or None
 
     def with_labels(self, weights: Mapping[Any, float]) -> Self:
         """The same with all classes, which have these weights: two at least, and not too many."""
+        self._refuse_many(weights)
         what = f"the target {self.target!r} has"
-        if len(weights) > MOST_CLASSES:
-            raise DataError(
-                f"{what} more than {MOST_CLASSES} different values, which are no classes; use a "
-                "regressor, or another target."
-            )
         try:
             labels = tuple(sorted(weights))
         except TypeError:
@@ -196,6 +168,13 @@ class Reader:
                 "apart needs two."
             )
         return replace(self, labels=labels)
+
+    def _refuse_many(self, labels: Any) -> None:
+        if len(labels) > MOST_CLASSES:
+            raise DataError(
+                f"the target {self.target!r} has more than {MOST_CLASSES} different values, which "
+                "are no classes; use a regressor, or another target."
+            )
 
     def _features(self, block: Any) -> Any:
         """All columns, as float64, float32 or CSR; millions of them need no encoding."""
@@ -237,41 +216,24 @@ class Reader:
         raise DataError(f"{self.source}: the {what} is {shown} at {block.place(row)}; {advice}")
 
 
-def weights_in(block: Any) -> Array:
-    """Weights of the rows of a block, or (0,)."""
-    omega = getattr(block, "weights", None)
-    return NONE if omega is None else np.asarray(omega, dtype=np.float64)
-
-
 def encode_labels(values: NDArray[Any], labels: tuple[Any, ...]) -> NDArray[np.int64]:
-    """The place of each value among the sorted labels; -1 where it is not among them."""
-    if values.dtype.kind in "biuf" and not isinstance(labels[0], str):
-        known = np.asarray(labels)
-        codes = np.minimum(np.searchsorted(known, values), len(known) - 1)
-        return np.where(known[codes] == values, codes, -1).astype(np.int64)
+    """The place of each value among the labels; -1 where it is not among them."""
     place = {label: k for k, label in enumerate(labels)}
     own, codes = np.unique(values, return_inverse=True)
     return np.array([place.get(label, -1) for label in own.tolist()], dtype=np.int64)[codes]
 
 
-@dataclass(frozen=True)
-class PieceSum:
-    """The sum of a piece, slice by slice; it can travel to another process."""
-
-    source: Source
-    function: Callable[[Any], Part]
-
-    def __call__(self, item: Any) -> Part:
-        if isinstance(item, Block):  # of a source that can be read once only
-            return self.function(item)
-        total: Part = branch(self.function, operator.add, self.source.slices(item))
-        return total
+def sum_piece(source: Source, function: Callable[[Any], Part], item: Any) -> Part:
+    """The sum of a piece, slice by slice, or of a block of a source that can be read once only."""
+    if isinstance(item, Block):
+        return function(item)
+    return branch(function, merge, source.slices(item))
 
 
 def apply_to_chunk(reader: Reader, function: Any, args: Any, block: Any) -> Part:
     chunk = reader.read(block)
     n = len(chunk.y)
-    return Part(n, function(chunk, *args) if n else None)
+    return n, function(chunk, *args) if n else None
 
 
 @dataclass
@@ -311,12 +273,19 @@ class Chunks:
                 f"{self.source.name} can be read once only, and a pass must find its classes; save "
                 "it to a file first. Learners of rows in their order take classes=."
             )
-        weights = self._next(self.reader.count_labels).weights
+        weights = self._next(self.reader.count_labels)
         self.reader = self.reader.with_labels(weights)
         return {label: weights[label] for label in self.labels}
 
     def set_labels(self, labels: Iterable[Any]) -> None:
         self.reader = replace(self.reader, labels=tuple(labels))
+
+    def require_finite(self, *sums: Array) -> None:
+        if not all(np.isfinite(part).all() for part in sums):
+            raise DataError(
+                f"{self.source.name}: sums over the rows leave the range of float64; rescale the "
+                "columns."
+            )
 
     def continue_with(self, count: int, state: Any) -> None:
         """Save a state that continues after the first `count` results; forget the later ones."""
@@ -343,22 +312,20 @@ class Chunks:
         return self.done[self.count - 1]
 
     def _sum(self, work: Callable[[Any], Part]) -> Any:
-        reduction = Reduction(operator.add, *(self.present or (0, [])))
-
         def after(now: Reduction[Part]) -> None:
-            self.tell(sum(part.rows for part in now.waiting))
+            self.tell(sum(rows for rows, _ in now.waiting))
             self.present = now.count, list(now.waiting)
             self.save()
 
         again = self.source.again
-        total = mapreduce(
-            PieceSum(self.source.for_reading(), work),
+        rows, total = mapreduce(
+            partial(sum_piece, self.source.for_reading(), work),
             self.source.descriptors() if again else self.source,
-            operator.add,
+            merge,
             self.jobs if again else 1,
-            reduction=reduction,
+            reduction=Reduction(merge, *(self.present or (0, []))),
             after=after,
         )
-        if total.rows == 0:
+        if rows == 0:
             raise DataError(f"{self.source.name}: no rows are left to learn from.")
-        return total.value
+        return total

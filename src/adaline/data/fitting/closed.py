@@ -15,7 +15,7 @@ import numpy as np
 
 from adaline.data.fitting.chunks import Chunk, Chunks
 from adaline.data.storing.records import storable
-from adaline.errors import DataError, plural
+from adaline.errors import plural
 from adaline.procedures.least_squares import RowSums, solve, unit_columns
 from adaline.results import Array, ClosedFit
 from adaline.sums.class_moments import ClassMoments
@@ -38,11 +38,11 @@ def sum_moments(chunk: Chunk, K: int = 0) -> Moments:
     y = chunk.y
     if K:
         y = 2.0 * y - 1.0 if K == 2 else np.eye(K)[y]
-    return Moments.of(chunk.X, y, chunk.weights_or_none)
+    return Moments.of(chunk.X, y, chunk.weights)
 
 
 def sum_class_moments(chunk: Chunk, K: int, covariance: Any) -> ClassMoments:
-    return ClassMoments.of(chunk.X, chunk.y, K, chunk.weights_or_none, covariance)
+    return ClassMoments.of(chunk.X, chunk.y, K, chunk.weights, covariance)
 
 
 def regress(model: Learner, chunks: Chunks) -> None:
@@ -51,23 +51,26 @@ def regress(model: Learner, chunks: Chunks) -> None:
         learn = model.fit_moments
     except AttributeError as error:  # a rule for the penalty that needs the rows
         raise ValueError(str(error.__cause__ or error)) from None
-    learn(m := require_finite(chunks.sum(sum_moments), chunks))
+    m: Moments = chunks.sum(sum_moments)
+    chunks.require_finite(m.mean, m.scatter[: m.p])
+    learn(m)
     criterion = model._refinement() if m.targets == 1 else None
-    stopped = model.fit_.stopped
-    short = model.fit_.certificate.evidence.get("digits", 0.0) < ENOUGH_DIGITS
-    if criterion is not None and short and chunks.source.again:
+    digits = model.fit_.certificate.evidence.get("digits", 0.0)
+    if criterion is not None and digits < ENOUGH_DIGITS and chunks.source.again:
+        rule, dot, _ = model.fit_.stopped.partition(". ")  # how the penalty was chosen
         better = correct(m, chunks, *criterion)
         if better is not None:
-            rule = stopped.partition(". ")[0] + ". " if ". " in stopped else ""
-            how = better.stopped[0].upper() + better.stopped[1:] if rule else better.stopped
-            model._take_refined(replace(better, stopped=rule + how))
+            how = better.stopped
+            how = f"{rule}. {how[0].upper()}{how[1:]}" if dot else how
+            model._take_refined(replace(better, stopped=how))
     model._speak_up()
 
 
 def classify_by_squares(model: Learner, chunks: Chunks) -> None:
     chunks.find_labels()
-    m = chunks.sum(sum_moments, len(chunks.labels))
-    model.fit_moments(require_finite(m, chunks), np.array(chunks.labels))
+    m: Moments = chunks.sum(sum_moments, len(chunks.labels))
+    chunks.require_finite(m.mean, m.scatter[: m.p])
+    model.fit_moments(m, np.array(chunks.labels))
     model._speak_up()
 
 
@@ -78,9 +81,8 @@ def classify_by_means(model: Learner, chunks: Chunks) -> None:
             "give a number, or None."
         )
     chunks.find_labels()
-    m = chunks.sum(sum_class_moments, len(chunks.labels), model.covariance)
-    if not np.isfinite(m.spread).all():
-        raise DataError("sums over a column leave the range of float64; rescale it.")
+    m: ClassMoments = chunks.sum(sum_class_moments, len(chunks.labels), model.covariance)
+    chunks.require_finite(m.spread)
     model.fit_moments(m, np.array(chunks.labels))
 
 
@@ -91,20 +93,8 @@ CLOSED_FORMS = {
 }
 
 
-def require_finite(m: Moments, chunks: Chunks) -> Moments:
-    """Moments within the range of float64; products of one target with another are never made."""
-    if not (np.isfinite(m.mean).all() and np.isfinite(m.scatter[: m.p]).all()):
-        names = (*chunks.reader.names, chunks.reader.target)
-        j = int(np.argmin(np.isfinite(np.diag(m.scatter))))
-        raise DataError(
-            f"sums over the column {names[min(j, len(names) - 1)]!r} leave the range of float64; "
-            "rescale it."
-        )
-    return m
-
-
 def rows_of(chunk: Chunk) -> Rows:
-    return Rows.of(chunk.X, chunk.y, chunk.weights_or_none)
+    return Rows.of(chunk.X, chunk.y, chunk.weights)
 
 
 def sum_gradient(chunk: Chunk, *at: Any) -> Gradient:
@@ -113,7 +103,7 @@ def sum_gradient(chunk: Chunk, *at: Any) -> Gradient:
 
 def sum_triangle(chunk: Chunk) -> Triangle:
     """R of the QR factorisation of the centred columns."""
-    return Triangle.of(chunk.X, None, chunk.weights_or_none)
+    return Triangle.of(chunk.X, None, chunk.weights)
 
 
 def sum_products(chunk: Chunk, *at: Any) -> Array:

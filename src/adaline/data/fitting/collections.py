@@ -55,9 +55,10 @@ class CollectionSource(Source):
             raise DataError(f"block {k}: Complex data not supported; give real numbers.")
         if getattr(X, "ndim", 0) != 2 or X.shape[1] != len(self.names):
             raise DataError(f"block {k}: X has shape {X.shape}, not {len(self.names)} columns.")
-        omega = np.ones(1) if weights is None else np.asarray(weights)
-        if omega.ndim != 1 or not np.all((omega >= 0) & (omega < np.inf)):
-            raise DataError(f"block {k}: sample_weight must be finite and not negative.")
+        if weights is not None:
+            weights = np.asarray(weights, dtype=np.float64)
+            if weights.ndim != 1 or not np.all((weights >= 0) & (weights < np.inf)):
+                raise DataError(f"block {k}: sample_weight must be finite and not negative.")
         return RowBlock(self.names, (), X, lambda i: f"row {i} of block {k}", X, y, weights)
 
     def for_reading(self) -> Source:

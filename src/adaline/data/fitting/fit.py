@@ -6,8 +6,7 @@ learner's kind: `closed`, `newton` or `order`. The command and `adaline.data` ca
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -173,8 +172,6 @@ def fit(
     (array([ 2., -1.]), 3.0)
     """
     (parameters.NONE | parameters.text("the name of the column to learn"))("target", target)
-    if run is not None and not isinstance(run, FitOptions):
-        raise parameters.wrong_type("run", run, "FitOptions, or None")
     own = {field.name: given.pop(field.name) for field in fields(FitOptions) if field.name in given}
     run = replace(run or FitOptions(), **own)
     way = choose_way(estimator, run)
@@ -212,17 +209,19 @@ def fit(
                 "the columns": [described, reader.target, run.exposure],
             }
             store = Checkpoint(run.checkpoint, facts, run.every)
-        with unchanged_on_error(estimator), open_executor(who) as executor:
+        model = copy(estimator)  # what does not end well leaves the estimator as it was
+        # Named before it learns, so that whatever is said on the way names the right columns.
+        names: Any = np.array(list(reader.names), dtype=object)
+        model.feature_names_in_ = names
+        with open_executor(who) as executor:
             chunks = Chunks(source, reader, executor, run.progress, store)
-            # Named before it learns, so that whatever is said on the way names the right columns.
-            names: Any = np.array(list(reader.names), dtype=object)
-            estimator.feature_names_in_ = names
             if way == "order":
-                learn_in_order(estimator, chunks, run.classes, run.passes, run.seed)
+                learn_in_order(model, chunks, run.classes, run.passes, run.seed)
             else:
-                CLOSED_FORMS.get(way, minimise)(estimator, chunks)
+                CLOSED_FORMS.get(way, minimise)(model, chunks)
     # Named again: blocks are arrays, and a learner forgets the names of the table before it.
-    estimator.feature_names_in_, estimator.encoding_ = names, encoding
+    model.feature_names_in_, model.encoding_ = names, encoding
+    vars(estimator).update(vars(model))
     return estimator
 
 
@@ -266,39 +265,28 @@ def choose_reader(
         target = names[0]
     if target is None:
         raise parameters.wrong_type("target", None, "the name of the column to learn")
-    for what, name in (("target", target), ("exposure", exposure)):
-        if name is not None:
-            place_of(name, source.names, source.name, f"{what} column")
+    special = {"target": target} | ({} if exposure is None else {"exposure": exposure})
+    for what, name in special.items():
+        place_of(name, names, source.name, f"{what} column")
     if exposure == target:
         raise ValueError(f"the target {target!r} is named as the exposure, too.")
     loss = estimator._loss if way == "newton" else None
     if isinstance(names, FeatureNames) and names.size > MANY and target == names[0]:
         # Millions of columns are too many to be studied and encoded one by one.
         plain = Encoding(tuple(map(Input, names.features())))
-        own = columns.inputs is None and not (columns.read or columns.na or columns.use)
-        own = own and columns.missing == "refuse"
-        if encoding is not None:
+        if encoding is None:
+            own = columns.inputs is None and not (columns.read or columns.na or columns.use)
+            own = own and columns.missing == "refuse"
+        else:
             own = (encoding.inputs, encoding.terms, encoding.na) == (plain.inputs, (), ())
         if own and loss is None and way in ("order", "newton"):
             return source, Reader(names.features(), target, source.name), encoding or plain
     if encoding is None:
-        ignored = [*columns.ignore, *([] if exposure is None else [exposure])]
+        ignored = [*columns.ignore, *list(special.values())[1:]]
         encoding = Encoding.learn(source, target, replace(columns, ignore=ignored))
     inputs = {*(entry.name for entry in encoding.inputs), *(columns.columns or ())}
-    for what, name in (("target", target), ("exposure", exposure)):
+    for what, name in special.items():
         if name in inputs:
             raise ValueError(f"the {what} {name!r} is among the inputs.")
     source = encoding.prepare(source)
     return source, Reader(encoding.names, target, source.name, encoding, exposure, loss), encoding
-
-
-@contextmanager
-def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """What does not end well, or is stopped, leaves the estimator as it was."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise

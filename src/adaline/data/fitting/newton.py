@@ -66,7 +66,7 @@ class Extent:
 
 def measure(chunk: Chunk) -> Extent:
     X = chunk.X.astype(np.float64, copy=False)
-    omega = chunk.weights if len(chunk.weights) else np.ones(X.shape[0])
+    omega = np.ones(X.shape[0]) if chunk.weights is None else chunk.weights
     exposure = np.exp(chunk.offset) if len(chunk.offset) else np.ones(X.shape[0])
     weight = float(omega.sum())
     with np.errstate(over="ignore", invalid="ignore"):
@@ -85,7 +85,8 @@ def measure(chunk: Chunk) -> Extent:
 
 
 def loss_sums(chunk: Chunk, loss: Loss, units: ScaledRows, theta: Array, want: Want) -> Sums:
-    rows = units.with_rows(chunk.X, coded(chunk, loss), chunk.weights, chunk.offset)
+    omega = NONE if chunk.weights is None else chunk.weights
+    rows = units.with_rows(chunk.X, coded(chunk, loss), omega, chunk.offset)
     return Objective(rows, loss, len(theta), np.zeros(len(theta[0]))).bare_sums(theta, want)
 
 
@@ -227,8 +228,7 @@ def begin_problem(
             f"numbers, and {MOST_WEIGHTS} weights for classes."
         )
     of: Extent = chunks.sum(measure)
-    if not np.isfinite([*of.scatter, of.longest, of.target, of.exposure]).all():
-        raise DataError(f"{name}: sums over the rows leave the range of float64; rescale them.")
+    chunks.require_finite(of.scatter, np.array([of.longest, of.target, of.exposure]))
     if not weights and of.target == 0.0:
         unit = loss.unit  # type: ignore[attr-defined]
         raise DataError(
