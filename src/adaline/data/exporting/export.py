@@ -83,8 +83,7 @@ def export(
         raise ModelFileError(f"name and exposure are for sql, c and python; {to} has neither.")
     encoding = getattr(model, "encoding", getattr(model, "encoding_", None))
     model = model.model if isinstance(model, Prepared) else model
-    title = type(model).__name__
-    form = model._exports if is_public(model) else None
+    title, form = type(model).__name__, model._exports if is_public(model) else None
     is_known = form in KNOWN_FORMS.get(to, FORMS)
     if is_known and not hasattr(model, "n_features_in_"):
         raise ModelFileError(f"This {title} has learned nothing yet; call fit first.")
@@ -94,36 +93,35 @@ def export(
             f"{title} is not exported to {to} here: it is no sum of weighted columns. `save` keeps "
             "it whole."
         )
-    facts: dict[str, Any] = {"model": title, "adaline": __version__, "features": names_of(model)}
-    if hasattr(model, "classes_"):
-        facts["classes"] = model.classes_.tolist()
-    if to == "onnx":
-        data = write_onnx(model, facts)
-    elif to == "json":
-        data = write_json(model, facts, encoding)
+    features = names_of(model)
+    if to in SOURCES:
+        data = write_source(model, features, to, encoding, name, exposure)
     else:
-        data = write_source(model, facts, to, encoding, name, exposure)
+        facts: dict[str, Any] = {"model": title, "adaline": __version__, "features": features}
+        if hasattr(model, "classes_"):
+            facts["classes"] = model.classes_.tolist()
+        data = write_onnx(model, facts) if to == "onnx" else write_json(model, facts, encoding)
     if path is not None:
         write_atomically(path, data)
     return data
 
 
 def write_source(
-    model: Learner, facts: dict[str, Any], to: str, encoding: Any, name: Any, exposure: Any
+    model: Learner, features: list[str], to: str, encoding: Any, name: Any, exposure: Any
 ) -> bytes:
     """SQL, C or Python."""
+    kind = type(model).__name__
     if exposure is not None:
         text("the name of a column")("exposure", exposure)
         if not model._takes_exposure:
             takers = names_with("_takes_exposure")
-            raise ModelFileError(f"exposure is of {takers}; {facts['model']} has none.")
+            raise ModelFileError(f"exposure is of {takers}; {kind} has none.")
     name = ("data" if to == "sql" else "predict") if name is None else name
     text("the name of a table or function")("name", name)
     # A word of the language is left to its compiler; anything else could be code.
     if to != "sql" and not re.fullmatch("[A-Za-z][A-Za-z0-9_]{0,60}", name):
         raise ModelFileError(f"name is {name[:40]!r}; expected letters, digits and _.")
-    title = f"{facts['model']} {__version__}"
-    program = build_program(model, title, facts["features"], encoding, exposure)
+    program = build_program(model, f"{kind} {__version__}", features, encoding, exposure)
     return SOURCES[to](program, name).encode()
 
 

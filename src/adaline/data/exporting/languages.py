@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from adaline.data.exporting.program import Column, Expression, Lookup, Node, Program
+from adaline.data.exporting.program import Column, Expression, Lookup, Program
 from adaline.errors import ModelFileError
 
 
@@ -36,37 +36,43 @@ class Printer:
                 return f"({digits})" if digits.startswith("-") else digits
             case str():
                 return self.variable.format(expression)
-            case Node("label", (place,)):
+            case Column():
+                return self.write_column(expression)
+            case Lookup():
+                return self.write_lookup(expression)
+            case ("label", place):
                 return self.write_label(place)
-            case Node("case", parts):
+            case ("case", *parts):
                 texts, (head, branch, otherwise) = [*map(self.write, parts)], self.case
                 branches = map(branch.format, texts[:-1:2], texts[1::2])
                 return f"{head}{''.join(branches)}{otherwise.format(texts[-1])}"
-            case Node(operation, parts) if operation in self.calls:
-                return self.calls[operation].format(self.write(parts[0]))
-            case Node("month" | "weekday" as part):
-                raise self.refuse(f"The {part} of a date")
-            case Node(operation, parts):
-                sign = {"==": self.equal, "and": self.both}.get(operation, operation)
-                return in_pairs([*map(self.write, parts)], f" {sign} ")
-        return self.write_column(expression)
+            case (operation, part) if operation in self.calls:
+                return self.calls[operation].format(self.write(part))
+            case ("month" | "weekday" as part, _):
+                raise ModelFileError(f"The {part} of a date is exported to python only.")
+        operation, *parts = expression
+        sign = {"==": self.equal, "and": self.both}.get(operation, operation)
+        return in_pairs([*map(self.write, parts)], f" {sign} ")
 
     def write_steps(self, form: str) -> str:
         """All steps, one after the other."""
         steps = (step for layer in self.program.layers for step in layer.items())
         return "\n".join(form.format(name, self.write(expression)) for name, expression in steps)
 
-    def write_label(self, place: Any) -> str:
-        """A class."""
+    def write_label(self, place: int | None) -> str:
+        """A class, or no answer."""
         return self.missing if place is None else repr(self.program.labels[place])
 
-    def write_column(self, column: Any) -> str:
-        """A column or lookup."""
+    def write_column(self, column: Column) -> str:
+        """A column of numbers."""
         raise NotImplementedError
 
-    def refuse(self, what: str) -> ModelFileError:
-        """The error for what the language has nothing for."""
-        return ModelFileError(f"{what} is exported to python only; give the model numbers.")
+    def write_lookup(self, lookup: Lookup) -> str:
+        """The number of a text."""
+        raise ModelFileError(
+            f"A column of texts such as {lookup.name!r} is not exported to c; give the model "
+            "numbers."
+        )
 
 
 def in_pairs(parts: Sequence[str], sign: str) -> str:
@@ -124,21 +130,22 @@ class PrinterOfSQL(Printer):
     calls |= {"missing": "{} IS NULL"}
     case = "CASE", " WHEN {0} THEN {1}", " ELSE {} END"
 
-    def write_label(self, place: Any) -> str:
+    def write_label(self, place: int | None) -> str:
         label = None if place is None else self.program.labels[place]
         return quote(label, "'") if isinstance(label, str) else super().write_label(place).upper()
 
-    def write_column(self, column: Any) -> str:
+    def write_column(self, column: Column) -> str:
         name = f"t.{quote(column.name)}"
-        if isinstance(column, Lookup):
-            missing, other = (self.write(column.number(k)) for k in (column.missing, column.other))
-            values = ((x, self.write(column.number(k))) for x, k in column.places.items())
-            pairs = [(quote(x, "'"), value) for x, value in values if value != other]
-            cases = (f" WHEN {name} = {text} THEN {value}" for text, value in pairs)
-            return f"CASE WHEN {name} IS NULL THEN {missing}{''.join(cases)} ELSE {other} END"
         for mark in column.marks:
             name = f"NULLIF({name}, {self.write(mark)})"
         return name
+
+    def write_lookup(self, lookup: Lookup) -> str:
+        name = f"t.{quote(lookup.name)}"
+        missing, other = (self.write(lookup.number(k)) for k in (lookup.missing, lookup.other))
+        values = ((x, self.write(lookup.number(k))) for x, k in lookup.places.items())
+        cases = (f" WHEN {name} = {quote(x, chr(39))} THEN {v}" for x, v in values if v != other)
+        return f"CASE WHEN {name} IS NULL THEN {missing}{''.join(cases)} ELSE {other} END"
 
 
 def write_c(program: Program, name: str) -> str:
@@ -186,12 +193,10 @@ class PrinterOfC(Printer):
 
     calls: ClassVar[dict[str, str]] = {**Printer.calls, "missing": "isnan({})"}
 
-    def write_label(self, place: Any) -> str:
+    def write_label(self, place: int | None) -> str:
         return "-1" if place is None else str(place)
 
-    def write_column(self, column: Any) -> str:
-        if isinstance(column, Lookup):
-            raise self.refuse(f"A column of texts such as {column.name!r}")
+    def write_column(self, column: Column) -> str:
         place = [one.name for one in self.program.columns].index(column.name)
         tests = " || ".join(f"row[{place}] == {self.write(mark)}" for mark in column.marks)
         return f"({tests} ? NAN : row[{place}])" if tests else f"row[{place}]"
@@ -278,13 +283,11 @@ class PrinterOfPython(Printer):
     calls |= {"month": "_date({}).month", "weekday": "_date({}).weekday()"}
     case = "(", "{1} if {0} else ", "{})"
 
-    def write_label(self, place: Any) -> str:
-        return "None" if place is None else super().write_label(place)
+    def write_column(self, column: Column) -> str:
+        return f"_number(row, {column.name!r}, {column.marks!r})"
 
-    def write_column(self, column: Any) -> str:
-        if isinstance(column, Column):
-            return f"_number(row, {column.name!r}, {column.marks!r})"
-        values = {text: self.write(column.number(k)) for text, k in column.places.items()}
+    def write_lookup(self, lookup: Lookup) -> str:
+        values = {text: self.write(lookup.number(k)) for text, k in lookup.places.items()}
         items = ", ".join(f"{text!r}: {value}" for text, value in values.items())
-        ends = ", ".join(self.write(column.number(k)) for k in (column.missing, column.other))
-        return f"_worth(row, {column.name!r}, {{{items}}}, {ends})"
+        ends = ", ".join(self.write(lookup.number(k)) for k in (lookup.missing, lookup.other))
+        return f"_worth(row, {lookup.name!r}, {{{items}}}, {ends})"

@@ -5,6 +5,15 @@ it. A value may be missing: NULL in SQL, NaN in C and Python. Arithmetic with a 
 missing and comparisons with one are false, so that a row with a missing or unknown value has no
 score, and no answer, in any language. `export` builds a program, and `languages` prints it;
 tests/data/test_export_sources.py runs them.
+
+An expression is a number, None (the missing value), the name of an earlier step, a `Column`, a
+`Lookup`, or a tuple of an operation and its parts:
+
+    ("+", ...), ("-", a, b), ("*", ...), ("/", a, b), ("<", a, b), ..., ("and", ...)
+    ("exp", a), ("log", a), ("sqrt", a), ("missing", a)
+    ("month", days), ("weekday", days)   of a date; Monday is 0
+    ("case", condition, value, condition, value, ..., value otherwise)
+    ("label", k)                         class k of the labels; None for no answer
 """
 
 from __future__ import annotations
@@ -53,22 +62,7 @@ class Lookup:
         return None if place is None else self.numbers[place]
 
 
-@dataclass(frozen=True)
-class Node:
-    """An operation on parts: a sign, "and", "missing", exp, log, sqrt, "label", "case", or a date's
-    "month" or "weekday" (Monday is 0).
-
-    The parts of a case are condition, value, condition, value, ..., and the value otherwise; that
-    of a label is a class's place among the labels, or None for no answer.
-    """
-
-    operation: str
-    parts: tuple[Expression, ...]
-
-
-# Also a number, None (the missing value), and the name of an earlier step.
-Expression: TypeAlias = float | str | Column | Lookup | Node | None
-Layer: TypeAlias = dict[str, Expression]
+Expression: TypeAlias = Any
 
 
 @dataclass(frozen=True)
@@ -77,7 +71,7 @@ class Program:
 
     title: str  # the model's name and version
     columns: tuple[Column | Lookup, ...]  # what a row holds
-    layers: list[Layer]
+    layers: list[dict[str, Expression]]
     scores: tuple[str, ...]
     prediction: tuple[str, ...] = ("prediction",)
     probabilities: tuple[str, ...] = ()  # one for each label
@@ -99,16 +93,17 @@ def build_program(
     if any("\0" in str(x) for x in (*texts, *labels, *(c.name for c in columns), exposure)):
         raise ModelFileError("A name or text has a NUL character, which no language can write.")
     scores = tuple(f"score_{k}" for k in range(len(b)))
-    pairs = zip(scores, W.tolist(), b.tolist(), strict=True)
-    program = Program(title, columns, [{s: weighted_sum(terms, w, c) for s, w, c in pairs}], scores)
+    sums = [weighted_sum(terms, w, bias) for w, bias in zip(W.tolist(), b.tolist(), strict=True)]
+    program = Program(title, columns, [dict(zip(scores, sums, strict=True))], scores)
     if labels:
         return add_classes(program, model, labels)
     if model._exports == "values":
         return replace(program, prediction=scores)
-    low, high = Node("<", (scores[0], LEAST_POWER)), Node(">", (scores[0], LARGEST_POWER))
-    rate = when(low, 0.0, high, Node("exp", (LARGEST_POWER,)), Node("exp", (scores[0],)))
+    (v,) = scores
+    low, high = ("<", v, LEAST_POWER), (">", v, LARGEST_POWER)
+    rate: Expression = ("case", low, 0.0, high, ("exp", LARGEST_POWER), ("exp", v))
     if exposure is not None:
-        rate = Node("*", (rate, Column(exposure)))
+        rate = ("*", rate, Column(exposure))
         program = replace(program, columns=(*columns, Column(exposure)))
     program.layers.append({"prediction": rate})
     return program
@@ -119,45 +114,43 @@ def add_classes(program: Program, model: Learner, labels: list[Any]) -> Program:
 
     Probabilities are the softmax of the scores, of which the first of two is 0; no exp overflows.
     """
-    layers, costs = program.layers, None
+    layers, costs = program.layers, getattr(model, "costs", None)
     if not all(type(label) in (str, int, float, bool) for label in labels):
         raise ModelFileError(f"Labels such as {labels[0]!r} are not exported.")
     scores: tuple[Any, ...] = program.scores if len(labels) > 2 else (0.0, program.scores[0])
-    places = [*(Node("label", (k,)) for k in range(len(labels))), Node("label", (None,))]
-    layers.append({"prediction": best_of(scores, ">=", places)})
-    if model._exports != "sides":
-        p, e, c = ([f"{letter}_{k}" for k in range(len(labels))] for letter in ("p", "e", "cost"))
-        program, costs = replace(program, probabilities=tuple(p)), getattr(model, "costs", None)
-        layers[-1]["top"] = best_of(scores, ">=", (*scores, None))
-        v = [Node("-", (score, "top")) for score in scores]
-        powers = [when(Node("<", (one, LEAST_POWER)), 0.0, Node("exp", (one,))) for one in v]
-        layers.append(dict(zip(e, powers, strict=True)))
-        layers.append({"total": Node("+", tuple(e))})
-        layers.append({p[k]: Node("/", (e[k], "total")) for k in range(len(labels))})
+    places = [*(("label", k) for k in range(len(labels))), ("label", None)]
+    program = replace(program, labels=labels)
+    if model._exports == "sides":
+        layers.append({"prediction": best_of(scores, ">=", places)})
+        return program
+    p, e, c = ([f"{letter}_{k}" for k in range(len(labels))] for letter in ("p", "e", "cost"))
+    layers.append({"top": best_of(scores, ">=", (*scores, None))})
+    if costs is None:
+        layers[-1]["prediction"] = best_of(scores, ">=", places)
+    differences = [("-", score, "top") for score in scores]
+    powers = [("case", ("<", v, LEAST_POWER), 0.0, ("exp", v)) for v in differences]
+    layers.append(dict(zip(e, powers, strict=True)))
+    layers.append({"total": ("+", *e)})
+    layers.append({p[k]: ("/", e[k], "total") for k in range(len(labels))})
     if costs is not None:
         prices = np.asarray(costs, dtype=np.float64).tolist()
-        shares = [tuple(Node("*", pair) for pair in zip(row, p, strict=True)) for row in prices]
-        layers.append({name: Node("+", parts) for name, parts in zip(c, shares, strict=True)})
-        del layers[1]["prediction"]
+        shares = [[("*", *pair) for pair in zip(row, p, strict=True)] for row in prices]
+        layers.append({name: ("+", *parts) for name, parts in zip(c, shares, strict=True)})
         layers.append({"prediction": best_of(c, "<=", places)})
-    return replace(program, labels=labels)
+    return replace(program, probabilities=tuple(p))
 
 
-def when(*parts: Expression) -> Node:
-    """A case: condition, value, ..., otherwise."""
-    return Node("case", parts)
-
-
-def best_of(values: Sequence[Expression], sign: str, answers: Sequence[Expression]) -> Node:
+def best_of(
+    values: Sequence[Expression], sign: str, answers: Sequence[Expression]
+) -> tuple[Expression, ...]:
     """The answer whose value compares with all others: ">=" for the largest, "<=" for the least.
 
     Of equal values the first one is the best, as in numpy's argmax; the last answer is for none.
     """
     parts: list[Expression] = []
     for value, answer in zip(values, answers[:-1], strict=True):
-        tests = tuple(Node(sign, (value, other)) for other in values if other != value)
-        parts += [Node("and", tests), answer]
-    return when(*parts, answers[-1])
+        parts += [("and", *((sign, value, other) for other in values if other != value)), answer]
+    return ("case", *parts, answers[-1])
 
 
 def read_columns(
@@ -211,17 +204,17 @@ def finite_numbers(texts: Sequence[str]) -> tuple[float, ...]:
 
 def terms_of(entry: Input, column: Column, drop: bool) -> list[Expression]:
     """The columns of numbers that are made of one column of numbers or dates."""
-    is_missing, terms = Node("missing", (column,)), list[Expression]()
+    is_missing, terms = ("missing", column), list[Expression]()
     mean = None if drop else entry.mean
     for part in entry.parts or ("days",):
         what, _, which = part.partition("=")
         if what == "days":
-            terms.append(column if mean is None else when(is_missing, mean, column))
+            terms.append(column if mean is None else ("case", is_missing, mean, column))
             continue
         wanted = float(which) if what == "month" else float(WEEKDAYS.index(which))
-        hit = Node("==", (Node(what, (column,)), wanted))
-        terms.append(when(is_missing, None if mean is None else 0.0, hit, 1.0, 0.0))
-    return [*terms, when(is_missing, 1.0, 0.0)] if entry.gaps else terms
+        hit, gap = ("==", (what, column), wanted), None if mean is None else 0.0
+        terms.append(("case", is_missing, gap, hit, 1.0, 0.0))
+    return [*terms, ("case", is_missing, 1.0, 0.0)] if entry.gaps else terms
 
 
 def product_of(parts: Any, terms: Sequence[Sequence[Expression]]) -> Expression:
@@ -230,23 +223,21 @@ def product_of(parts: Any, terms: Sequence[Sequence[Expression]]) -> Expression:
     for j, k, factor in parts:
         term = terms[j][k]
         if factor.function:
-            inside = Node(">" if factor.function == "log" else ">=", (term, 0.0))
-            term = when(inside, Node(factor.function, (term,)), None)
+            inside = (">" if factor.function == "log" else ">=", term, 0.0)
+            term = ("case", inside, (factor.function, term), None)
         factors += [term] * max(factor.power, 1)
-    return Node("*", tuple(factors))
+    return ("*", *factors)
 
 
-def weighted_sum(terms: Sequence[Expression], weights: list[float], bias: float) -> Node:
+def weighted_sum(terms: Sequence[Expression], weights: list[float], bias: float) -> Expression:
     """w'x + b, with one lookup for all levels of a text."""
     parts: list[Expression] = []
     lookups: dict[str, Lookup] = {}
     for term, w in zip(terms, weights, strict=True):
         if isinstance(term, Lookup):
-            before = (
-                lookups[term.name].numbers if term.name in lookups else [0.0] * len(term.numbers)
-            )
-            pairs = zip(before, term.numbers, strict=True)
+            before = lookups.get(term.name, replace(term, numbers=(0.0,) * len(term.numbers)))
+            pairs = zip(before.numbers, term.numbers, strict=True)
             lookups[term.name] = replace(term, numbers=tuple(a + w * b for a, b in pairs))
         else:
-            parts.append(Node("*", (w, term)))
-    return Node("+", (*parts, *lookups.values(), bias))
+            parts.append(("*", w, term))
+    return ("+", *parts, *lookups.values(), bias)
