@@ -169,7 +169,8 @@ def test_kernels_never_get_a_memory_that_contradicts_itself():
         learned(header)["_state"]["fields"]["recipe"]["fields"]["criterion"] = 6
 
     def shorter(header: Any, arrays: Any) -> None:
-        arrays["Perceptron.learned._state.theta"] = arrays["Perceptron.learned._state.theta"][..., :2]
+        name = "Perceptron.learned._state.theta"
+        arrays[name] = arrays[name][..., :2]
 
     def labels(header: Any, arrays: Any) -> None:
         arrays["Perceptron.learned.classes_"] = np.arange(7)

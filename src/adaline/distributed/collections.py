@@ -29,17 +29,17 @@ def row_blocks(X: Any, y: Any = None, weights: Any = None) -> list[Any]:
 
     width_of(X)
     X = as_array(X)
-    columns = []
-    for name, part in (("X", X), ("y", y), ("sample_weight", weights)):
-        cut = None if part is None else cut_alike(name, part, X)
-        columns.append([None] * X.numblocks[0] if cut is None else np.ravel(cut.to_delayed()))
+    columns: list[Any] = [np.ravel(X.to_delayed())]
+    for name, part in (("y", y), ("sample_weight", weights)):
+        cut = None if part is None else np.ravel(cut_alike(name, part, X).to_delayed())
+        columns.append([None] * X.numblocks[0] if cut is None else cut)
     gather = delayed(gather_block, pure=False, traverse=False)
     return [gather(k, *block) for k, block in enumerate(zip(*columns, strict=True))]
 
 
 def cut_alike(name: str, values: Any, X: Any) -> Any:
     """y or weights as a dask array that is cut as X is."""
-    X, values = as_array(X), as_array(values)
+    values = as_array(values)
     if not np.isnan([*X.chunks[0], *values.chunks[0]]).any():
         if len(values) != len(X):
             raise ValueError(f"X has {len(X)} rows, and {name} has {len(values)}.")

@@ -89,16 +89,16 @@ def fit_collection(
         raise ValueError(f"y has shape {y.shape}; labels are (n,).")
     model._check_parameters()
     model._rows(example_row(X), reset=True)
-    before = getattr(model, "feature_names_in_", None)
-    names = FeatureNames(width_of(X)) if before is None else tuple(map(str, X.columns))
+    named = getattr(model, "feature_names_in_", None)
+    names = FeatureNames(width_of(X)) if named is None else tuple(map(str, X.columns))
     source = CollectionSource(row_blocks(X, y, sample_weight), names)
     reader = Reader(names, "y", source.name, loss=model._loss)
     try:
         CLOSED_FORMS.get(way, minimise)(model, Chunks(source, reader, default_executor()))
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
-    if before is not None:
-        model.feature_names_in_ = before
+    if named is not None:
+        model.feature_names_in_ = named
     # Coefficients of a column of targets are a row, and those of float32 are float32.
     dtype = np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
     if column or dtype != np.float64:

@@ -169,8 +169,6 @@ def minimise(model: Learner, chunks: Chunks) -> None:
     """Learn from a source that can be read again."""
     require_possible(model, chunks)
     loss, weights = model._loss, dict[Any, float]()
-    if loss is None and model._learns != "classes":
-        raise TypeError(f"{type(model).__name__} declares no _loss; name one of sums.losses.")
     if loss is None:
         weights = chunks.find_labels()
         loss = Logistic() if len(weights) == 2 else Softmax()
