@@ -118,7 +118,8 @@ class Learner(Advises, Declared, BaseEstimator):
         """v = W x + b for each row, (n, K), in the dtype of X; see `linear_values`."""
         self._check_fitted()
         X = checked_rows(self, X, reset=False)  # `linear_values` refuses what is not finite
-        W, b = (round_to(part, X.dtype) for part in self._exported_weights())
+        W, b = self._exported_weights()
+        W, b = round_to(W, X.dtype), round_to(b, X.dtype)
         many = self._learns == "classes" and len(b) > 1
         return linear_values(X, W, b, comparable=many, names=self._names)
 
@@ -383,8 +384,10 @@ def encode(
 
 def round_to(weights: Array, dtype: Any) -> Any:
     """The weights in another dtype; what is too large for it becomes infinite, silently."""
+    if weights.dtype == dtype:  # as always but for float32: errstate takes longer than this
+        return weights
     with np.errstate(over="ignore"):
-        return weights.astype(dtype, copy=False)
+        return weights.astype(dtype)
 
 
 def read_only(weights: Array, dtype: Any) -> Any:
@@ -396,5 +399,5 @@ def read_only(weights: Array, dtype: Any) -> Any:
 
 def as_delivered(W: Array, b: Array, dtype: Any) -> tuple[Array, Array]:
     """The numbers that coef_ and intercept_ will have in this dtype, as float64, for proofs."""
-    W, b = (round_to(part, dtype).astype(np.float64, copy=False) for part in (W, b))
-    return W, b
+    W, b = round_to(W, dtype), round_to(b, dtype)
+    return W.astype(np.float64, copy=False), b.astype(np.float64, copy=False)

@@ -22,9 +22,6 @@ from adaline.procedures.separability import decide_data
 from adaline.results import Array, Certificate, Kind, finished
 from adaline.sums.rows import as_rows
 
-PROOF_SECONDS = 3.0  # for one attempt: what integers have not decided by then stays undecided
-ROWS_TRIED = 100  # times the number of weights: the rows of largest lambda, for a proof
-NEGLIGIBLE = 1e-9  # of the largest lambda: left out of the proof (any small number)
 STOPPED = {
     "separated": "every sample is classified correctly at k = {k}.",
     "balanced": "the errors have no positive component at k = {k}, and corrections end.",
@@ -131,16 +128,17 @@ class HoKashyap(Classifier):
         if start is not None and start[1].any() and not intercept:
             raise ValueError("intercept_init is given and fit_intercept is False; leave one out.")
 
-        space, root = column_space(X, omega, intercept), np.sqrt(omega) if len(omega) else 1.0
-        root, proofs = np.full(len(codes), root), [Balance(X, t, intercept) for t in T]
-        runs, settings = [], {"eta": float(self.eta), "max_iter": int(self.max_iter)}
+        space, proofs = column_space(X, omega, intercept), [Balance(X, t, intercept) for t in T]
+        root, runs = np.sqrt(omega) if len(omega) else np.ones(len(codes)), []
+        settings: Any = {"eta": float(self.eta), "max_iter": int(self.max_iter)}
         for k, (t, proof) in enumerate(zip(T, proofs, strict=True)):
             first = None
             if start is not None:
                 w, w0 = start[0][k], float(start[1][k])
                 first = w, w0, np.asarray(X @ w, dtype=np.float64) + w0
-            more: Any = {**settings, "tol": float(self.tol), "proof": proof.prove}
-            steps = ho_kashyap.steps(space, t, b[kept], root, first, **more)
+            steps = ho_kashyap.steps(
+                space, t, b[kept], root, first, **settings, tol=float(self.tol), proof=proof.prove
+            )
             runs.append(finished(steps, self._look))
 
         W, bias = np.array([run.w for run in runs]), np.array([run.bias for run in runs])
@@ -149,11 +147,10 @@ class HoKashyap(Classifier):
         all_margins, errors = np.tile(b, (len(runs), 1)), np.zeros((len(runs), len(b)))
         all_margins[:, kept] = [run.margins for run in runs]
         errors[:, kept] = [run.errors for run in runs]
-        reasons = [STOPPED[run.end].format(k=run.k) for run in runs]
-        if K > 2:
-            named = zip(self.classes_.tolist(), reasons, strict=True)
-            reasons = [f"{k!r}: {why}" for k, why in named]
-        stopped = " ".join(reasons)
+        names = [f"{label!r}: " for label in self.classes_.tolist()] if K > 2 else [""]
+        stopped = " ".join(
+            name + STOPPED[run.end].format(k=run.k) for name, run in zip(names, runs, strict=True)
+        )
         sides = separation(*as_delivered(W, bias, X.dtype), X, codes)
         certificate = self._choose_certificate(sides, proofs, kept)
         ks, ends = tuple(run.k for run in runs), tuple(run.end for run in runs)
@@ -211,19 +208,17 @@ class Balance:
 
     def decide(self, rows: NDArray[np.int64]) -> Any:
         data = Data(as_float64(self.X[rows]), self.codes[rows], (0, 1), rows)
-        return decide_data(data, self.intercept, PROOF_SECONDS)
+        return decide_data(data, self.intercept, time_limit=3.0)  # seconds, of each attempt
 
     def prove(self, balance: Array) -> bool:
         """Whether the samples of largest lambda are proven to have no hyperplane."""
-        support = np.flatnonzero(balance > NEGLIGIBLE * balance.max(initial=0.0))
-        most = ROWS_TRIED * (self.X.shape[1] + 1)
-        if len(support) > most:
-            support = np.sort(support[np.argpartition(-balance[support], most)[:most]])
-        if len(support) > 1:
-            proof = self.decide(support)
-            if proof.multipliers:
-                self.rows = np.array([row for row, _ in proof.rows])
-                self.multipliers = proof.multipliers
+        # Multipliers of as many rows as there are weights, and one more, suffice (Caratheodory);
+        # a hundred times as many of the largest lambda leave a choice (any large number).
+        largest = np.argsort(-balance, kind="stable")[: 100 * (self.X.shape[1] + 1)]
+        support = np.sort(largest[balance[largest] > 1e-9 * balance.max(initial=0.0)])
+        if len(support) > 1 and (proof := self.decide(support)).multipliers:
+            self.rows = np.array([row for row, _ in proof.rows])
+            self.multipliers = proof.multipliers
         return bool(self)
 
     def certificate(self) -> Certificate:

@@ -30,8 +30,6 @@ from adaline.sums.threads import one_blas_thread
 if TYPE_CHECKING:
     from adaline.summaries import Summary
 
-SMALL_TABLE = 2**16  # numbers in X (bench_logistic)
-
 
 class LogisticRegression(NewtonLearner, PosteriorClassifier, StreamClassifier):
     """Logistic regression by Newton's procedure: p(classes_[1] | x) = 1 / (1 + exp(-w'x - b)).
@@ -142,8 +140,9 @@ class LogisticRegression(NewtonLearner, PosteriorClassifier, StreamClassifier):
             unseen = classes[~seen].tolist()[0]
             raise ValueError(f"only zero sample_weight for the class {unseen!r}; drop its rows.")
         self.classes_ = classes
-        # To limit BLAS takes as long as a factor of a small matrix; threads take longer.
-        small = X.shape[0] * X.shape[1] <= SMALL_TABLE
+        # To limit BLAS takes as long as a factor of a small matrix; threads take longer: up to
+        # 2^16 numbers in X (bench_logistic).
+        small = X.shape[0] * X.shape[1] <= 2**16
         with one_blas_thread(1) if small else nullcontext():
             fit, loss = self._minimise(X, codes, omega)
             return self._end(fit, X.dtype, loss)
@@ -208,10 +207,11 @@ class LogisticRegression(NewtonLearner, PosteriorClassifier, StreamClassifier):
         if self._state is None:
             self._state, self.classes_ = self._new_state(len(labels), X.shape[1]), labels
             self.alpha_, self._information = 0.0, None
-        state = self._learned(*as_rows(X, codes, weights, checked=True))
-        if not np.isfinite(state.counters.inputs):
+        before = self._learn_block(*as_rows(X, codes, weights, checked=True))
+        if not np.isfinite(self._state.counters.inputs):
+            self._state.restore(before)
             raise ValueError("X has values beyond 1e154, whose squares overflow; rescale it.")
-        self._state, self._dtype, self._known = state, X.dtype, None
+        self._dtype, self._known = X.dtype, None
         return self
 
     def _new_state(self, K: int, p: int) -> Any:

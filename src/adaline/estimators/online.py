@@ -190,14 +190,13 @@ class OnlineLearner(StreamWeights):
     def _learn_stream(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         """Each row once, as it comes; non-finite weights are not accepted."""
         self._check_parameters()
-        before, X, Y, omega = self._observe(X, y, sample_weight, classes)
-        bound = self._check_rate(X, omega) if before.seen == 0 else ""
-        state = self._learned(X, Y, omega)
-        if np.isfinite(state.theta).all():
-            self._state, self._known = state, None
-        else:
+        state, X, Y, omega = self._observe(X, y, sample_weight, classes)
+        bound = self._check_rate(X, omega) if state.seen == 0 else ""
+        before, self._known = self._learn_block(X, Y, omega), None
+        if not np.isfinite(state.theta).all():
+            state.restore(before)
             stopped = f"diverged; weights are those before this partial_fit. {bound}"
-            self._known = SequentialFit.of(before, Outcome(1, stopped, False))
+            self._known = SequentialFit.of(state, Outcome(1, stopped, False))
             warn_caller(f"{type(self).__name__} {stopped}", ConvergenceWarning)
         return self
 

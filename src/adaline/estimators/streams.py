@@ -5,7 +5,8 @@ Base classes of `online` and of LogisticRegression, which loads kernels only for
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from copy import deepcopy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,6 @@ from adaline.estimators.registry import demand
 from adaline.parameters import ParameterError, shown
 from adaline.results import Array, Fit
 from adaline.sums.rows import linear_values
-
-if TYPE_CHECKING:
-    from adaline.procedures.sequential import State
 
 
 class StreamWeights(Learner):
@@ -52,13 +50,17 @@ class StreamWeights(Learner):
         lambda self: int(getattr(self.fit_, "passes", 1)), doc="Complete passes."
     )
 
-    def _learned(self, X: Any, Y: Array, omega: Array) -> State:
-        """A copy of the State that has learned these rows: an error or Ctrl-C changes nothing."""
+    def _learn_block(self, X: Any, Y: Array, omega: Array) -> tuple[Array, Array]:
+        """Learn all rows or, after an error or Ctrl-C, none; returns the State's numbers before."""
         from adaline.procedures.sequential import learn
 
-        state: State = copy_of(self._state)
-        learn(state, X, Y, omega)
-        return state
+        before: tuple[Array, Array] = self._state.copy()
+        try:
+            learn(self._state, X, Y, omega)
+        except BaseException:
+            self._state.restore(before)
+            raise
+        return before
 
     def _learned_one(self, x: Any, y: float) -> bool:
         """Learn one sample x (p,); False, and nothing is learned, where it needs a closer look."""
@@ -80,7 +82,7 @@ class StreamWeights(Learner):
 
     def __copy__(self) -> Self:
         twin = type(self).__new__(type(self))
-        twin.__dict__ |= self.__dict__ | {"_state": copy_of(self._state)}
+        twin.__dict__ |= self.__dict__ | {"_state": deepcopy(self._state)}
         return twin
 
     def _restored(self) -> None:
@@ -138,15 +140,6 @@ class StreamClassifier(StreamWeights, Classifier):
         """The label of one sample x (p,), as `predict` would give it, with low overhead."""
         v = self._outputs(x)
         return self.classes_[int(v[0] > 0.0) if len(v) == 1 else int(np.argmax(v))]
-
-
-def copy_of(state: State | None) -> Any:
-    if state is None:
-        return None
-    twin = type(state).__new__(type(state))
-    head, theta = state.copy()
-    twin.__setstate__({"recipe": state.recipe, "head": head, "theta": theta})
-    return twin
 
 
 def check_stream_classes(classes: Any, known: NDArray[Any] | None) -> NDArray[Any] | None:

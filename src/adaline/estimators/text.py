@@ -14,8 +14,6 @@ from adaline.estimators.registry import SEEN, Declared, demand
 from adaline.parameters import is_sparse
 from adaline.sums.rows import check_finite
 
-OUTPUT_FORMATS = ("default", "pandas", "polars")
-
 
 class TfDf(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """W(i, d) = tf(i, d) / df(i): how often word i is in document d, over how many have it.
@@ -78,7 +76,8 @@ class TfDf(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _restored(self) -> None:
         demand(bool((self.df_ <= self.n_documents_).all()), "words in more documents than seen.")
         config = getattr(self, "_sklearn_output_config", {})
-        known = set(config) <= {"transform"} and all(v in OUTPUT_FORMATS for v in config.values())
+        formats = ("default", "pandas", "polars")
+        known = set(config) <= {"transform"} and all(v in formats for v in config.values())
         demand(known, "an output that is none.")
 
     def _documents(self, X: Any, *, reset: bool) -> Any:

@@ -189,7 +189,7 @@ def trace(estimator: Any, X: Any, y: Any, sample_weight: Any = None, **start: An
     model, recorder = clone(estimator), recorders.get(kind, Samples)()
     model._look = recorder
     model.fit(X, y, sample_weight=sample_weight, **start)
-    steps: Trace = recorder.trace(model)
+    steps: Trace = recorder.trace(model.fit_)
     return steps
 
 
@@ -222,8 +222,8 @@ class Samples:
             self.steps.append((passes, at, updated, self.T[at], V, *weights))
         self.last, self.corrections = state.last.copy(), state.corrections
 
-    def trace(self, model: Any) -> Trace:
-        parts = [*_columns(self.steps, np.concatenate), model.fit_]
+    def trace(self, fit: Fit) -> Trace:
+        parts = [*_columns(self.steps, np.concatenate), fit]
         return Trace(self.unit, *parts)
 
 
@@ -243,11 +243,11 @@ class DualSteps:
             change, passes = np.where(t * v <= 0.0, omega, 0.0), np.full(len(v), done + 1)
             self.steps.append((passes, self.patterns.at[rows], t, v, lam.T.copy(), change))
 
-    def trace(self, model: Any) -> Trace:
+    def trace(self, fit: Fit) -> Trace:
         k, i, t, v, lam, change = _columns(self.steps, np.concatenate)
         updated, extra = np.any(change > 0.0, axis=1), {"lambda": lam, "change": change}
         weights = np.empty((*v.shape, 0)), np.zeros(v.shape)
-        return Trace("sample", k, i, updated, t, v, *weights * 3, model.fit_, extra)
+        return Trace("sample", k, i, updated, t, v, *weights * 3, fit, extra)
 
 
 class Iterations:
@@ -260,7 +260,7 @@ class Iterations:
         w, bias, b, Ya = step.state()
         self.steps.append((k, w, bias, b, Ya - b, Ya.min()))
 
-    def trace(self, model: Any) -> Trace:
+    def trace(self, fit: Fit) -> Trace:
         k, w, bias, b, e, least = _columns(self.steps, np.array)
         neuron = np.cumsum(k == 1) - 1
         K = neuron[-1] + 1
@@ -268,7 +268,7 @@ class Iterations:
         for i, n in enumerate(neuron):
             W[i:, n], biases[i:, n] = w[i], bias[i]
         extra = {"b": b, "e": e, "min Ya": least, "class": neuron}
-        return _of_all_rows("iteration", k, W, biases, model.fit_, extra)
+        return _of_all_rows("iteration", k, W, biases, fit, extra)
 
 
 class NewtonSteps(Iterations):
@@ -280,13 +280,13 @@ class NewtonSteps(Iterations):
             g = float(np.linalg.norm(step.sums.g)) * rows.unit
             self.steps.append((*rows.original(step.theta), step.sums.f * rows.unit, g))
 
-    def trace(self, model: Any) -> Trace:
+    def trace(self, fit: Fit) -> Trace:
         if not self.steps:
-            what = f"alpha={model.alpha!r} is not learned by Newton's steps"
+            what = "alpha='firth' is not learned by Newton's steps"
             raise TypeError(f"{what}; trace LogisticRegression with a number or 'auto'.")
         W, b, f, g = _columns(self.steps, np.array)
         extra = {"loss": f, "|gradient|": g}
-        return _of_all_rows("step", np.arange(len(f)), W, b, model.fit_, extra)
+        return _of_all_rows("step", np.arange(len(f)), W, b, fit, extra)
 
 
 def _columns(steps: list[tuple[Any, ...]], join: Any) -> list[Any]:
