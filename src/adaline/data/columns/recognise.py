@@ -128,8 +128,6 @@ def choose_notation(readings: Mapping[str, Facts], levels: Iterable[str]) -> tup
     first = next(iter(readings), "")  # the likeliest one, but for what the numbers say
     if first.startswith("date"):
         return choose_order(readings, levels)
-    if first.endswith(f" {notations.LETTERS}"):
-        return first, "k, M and bn were read as thousands, millions and billions"
     unit = notations.unit_of(first)
     plain = f"number {unit}".strip()
     numbers, other = readings.get(first), readings.get(f"{plain} .,")

@@ -2,13 +2,12 @@
 
 A notation is a short text that says how all values of a column are written:
 
-    "number", "number %", "number $", "number ,.", "number € .,", "number kMB", "date ymd",
-    "date dmy", "date mdy", "date ym", "date my", "date yq"
+    "number", "number %", "number $", "number ,.", "number € .,", "date ymd", "date dmy",
+    "date mdy", "date ym", "date my", "date yq"
 
 The word "number" may be followed by a unit that stands at every value, and by two marks: the one
-between thousands ("_" for a space) and the decimal one; "kMB" at the end says that letters stand
-for thousands, millions and billions. Values are read level by level, where levels are the different
-texts of a column, so that a column of a million rows costs little.
+between thousands ("_" for a space) and the decimal one. Values are read level by level, where
+levels are the different texts of a column, so that a column of a million rows costs little.
 """
 
 from __future__ import annotations
@@ -47,29 +46,11 @@ NATIVE = ("number", "number .,")  # notations in which text files have columns o
 MARKS = ("", ",.", ".,", "_.", "'.", "_,", "',")
 _MARK = {",": ",", ".": r"\.", "_": "[ \u00a0\u202f]", "'": "['’]"}
 
-# A letter after a number may be a unit as well: 12m is twelve metres, 12 K a temperature, and 136B
-# a code. So letters stand for thousands and so on only where no doubt is left.
-LETTERS = "kMB"  # the word for them in a notation
-POWERS = {
-    **dict.fromkeys(("k", "K"), 3),
-    **dict.fromkeys(("M", "mn", "mln", "Mio", "Mio.", "mio", "million"), 6),
-    **dict.fromkeys(("B", "bn", "Bn", "Mrd", "Mrd.", "mrd", "billion"), 9),
-}
-
-
-def _any_of(words: Sequence[str]) -> str:
-    return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
-
-
-_LETTERED = re.compile(
-    rf"[^\d(+−-]*[(+−-]?[^\d]{{0,4}}([\d.,' ]*\d)\s*({_any_of(list(POWERS))})\b[^\d]*"
-)
-_DECIMALS = re.compile(r"\d[.,]\d{1,2}$|\d\.\d{4,}$|^0?[.,]\d")  # 1,234 and 1.234 may be whole
 # As computers write numbers.
 PLAIN = r"[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|(?i:inf|infinity|nan))"
 CODE = re.compile(r"\d[\w/-]*[A-Za-z/-][\w/-]*")  # 136A, 1977-1989, 0301-551
 ZEROS = re.compile(r"0\d+")  # 01234: a code rather than a number
-_SIGN = re.compile(_any_of((*SHARES, *MONEY)))
+_SIGN = re.compile("|".join(map(re.escape, sorted((*SHARES, *MONEY), key=len, reverse=True))))
 _MEASURE = re.compile(rf"\d\.?\s*({'|'.join(map(re.escape, MEASURES))})\s*\)?\s*$")
 
 NEARLY_ALL = 0.9  # of the values that a notation reads make it that of the column,
@@ -113,16 +94,13 @@ def candidates(
     (('date ym',), ())
     >>> candidates(["12.5 kg", "3kg"])[0], candidates(["12.5 kg", "30 g"])
     ('number kg', ())
-    >>> candidates(["$950", "$1.2M"])[0], candidates(["12", "12k"])
-    ('number $ kMB', ())
     """
     values = [level for level in levels if not is_gap(level, na)]
     if not values:
         return ()
-    letters = forced and any(_LETTERED.fullmatch(value.strip()) for value in values)
     return tuple(
         notation
-        for notation in _possible(values[0], letters or _are_clear(values))
+        for notation in _possible(values[0])
         if all(_value(level, notation, na) is not None for level in values)
         and (forced or not _are_codes(notation, values))
     )
@@ -138,9 +116,8 @@ def nearly_all(counts: Mapping[str, int], na: Sequence[str] = ()) -> tuple[str, 
     """
     levels = [level for level in counts if not is_gap(level, na)]
     most = (1.0 - NEARLY_ALL) * sum(counts[level] for level in levels)
-    letters = _are_clear(levels)
     for first in levels[: MAX_STRAYS + 1]:
-        for notation in _possible(first, letters):
+        for notation in _possible(first):
             unread = (level for level in levels if _value(level, notation, na) is None)
             strange = sorted(islice(unread, MAX_STRAYS + 1))
             few = not strange or len(levels) - len(strange) >= MIN_LEVELS
@@ -193,12 +170,11 @@ def words(notation: str) -> str:
     word, _, order = notation.partition(" ")
     if word == "date":
         return f"dates, {ORDERS[order]}" if order in ORDERS else "dates"
-    unit, marks, letters = _parts(notation)
+    unit, marks = _parts(notation)
     text = "percent" if unit == "%" else f"numbers in {unit}" if unit else "numbers"
     thousands = {",": "comma", ".": "point", "_": "space", "'": "apostrophe"}
     features = ["decimal comma"] if marks.endswith(",") else []
     features += [f"{thousands[marks[0]]} between thousands"] if marks.endswith(".") else []
-    features += ["k, M or bn"] if letters else []
     return f"{text} with {', and '.join(features)}" if features else text
 
 
@@ -208,22 +184,8 @@ def unit_of(notation: str) -> str:
 
 
 def is_bare(notation: str) -> bool:
-    """Whether a notation has digits and marks only: no unit, no letters, no date."""
-    return not notation.startswith("date") and _parts(notation)[0::2] == ("", False)
-
-
-def _are_clear(levels: Sequence[str]) -> bool:
-    """Whether letters in a column of numbers can only stand for thousands, millions and billions.
-
-    One of them follows decimals, which codes do not have (950, 1.2k), or all values have one, and
-    not only capitals, which may be units and codes (4K, 8K).
-    """
-    texts = (level.strip() for level in levels)
-    matches = [m for t in texts if not t[-1:].isdigit() and (m := _LETTERED.fullmatch(t))]
-    if any(_DECIMALS.search(match[1]) for match in matches):
-        return True
-    capitals = all(len(match[2]) == 1 and match[2].isupper() for match in matches)
-    return bool(matches) and len(matches) == len(levels) and not capitals
+    """Whether a notation has digits and marks only: no unit, no date."""
+    return not notation.startswith("date") and not _parts(notation)[0]
 
 
 def _value(level: str, notation: str, na: Sequence[str]) -> float | None:
@@ -235,16 +197,13 @@ def _value(level: str, notation: str, na: Sequence[str]) -> float | None:
     return days_of(level, order or "ymd") if word == "date" else _number(level, notation)
 
 
-def _possible(level: str, letters: bool = False) -> list[str]:
-    """Notations that a first value leaves open: its unit is the unit of all values.
-
-    With letters for thousands and so on there are no dates, and no other units than money.
-    """
+def _possible(level: str) -> list[str]:
+    """Notations that a first value leaves open: its unit is the unit of all values."""
     units = _SIGN.findall(level) or _MEASURE.findall(level)
-    if len(units) > 1 or (letters and units and units[0] not in MONEY):
+    if len(units) > 1:
         return []
-    numbers = [_notation("".join(units), marks, letters) for marks in MARKS]
-    return numbers if units or letters else [*numbers, *(f"date {order}" for order in ORDERS)]
+    numbers = [_notation("".join(units), marks) for marks in MARKS]
+    return numbers if units else [*numbers, *(f"date {order}" for order in ORDERS)]
 
 
 def _are_codes(notation: str, levels: Sequence[str]) -> bool:
@@ -254,23 +213,23 @@ def _are_codes(notation: str, levels: Sequence[str]) -> bool:
     return coded and all(level.strip().isdigit() for level in levels)
 
 
-def _notation(unit: str, marks: str, letters: bool) -> str:
-    return " ".join(filter(None, ["number", unit, marks, LETTERS * letters]))
+def _notation(unit: str, marks: str) -> str:
+    return " ".join(filter(None, ["number", unit, marks]))
 
 
 @cache
-def _parts(notation: str) -> tuple[str, str, bool]:
-    """Unit, marks and letters of a notation of numbers."""
+def _parts(notation: str) -> tuple[str, str]:
+    """Unit and marks of a notation of numbers."""
     parts = notation.split(" ")[1:]
     unit = next((part for part in parts if part in UNITS), "")
     marks = next((part for part in parts if part in MARKS), "")
-    return unit, marks, LETTERS in parts
+    return unit, marks
 
 
 @cache
 def _pattern(notation: str) -> re.Pattern[str]:
-    """Two places for a bracket or sign, before and after money; digits, letter, sign and unit."""
-    unit, marks, letters = _parts(notation)
+    """Two places for a bracket or sign, before and after money; digits, sign and unit."""
+    unit, marks = _parts(notation)
     if marks:
         thousands, decimal = _MARK[marks[0]], _MARK[marks[1]]
         digits = rf"(?:[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+|\d+)(?:{decimal}\d+)?|{decimal}\d+"
@@ -278,11 +237,10 @@ def _pattern(notation: str) -> re.Pattern[str]:
         digits = r"(?:\d+(?:\.\d*)?|\.\d+)" + r"(?:[eE][-+]?\d+)?" * (not unit)
     money = rf"((?:{re.escape(unit)}\s*)?)" if unit in MONEY else "()"
     blanks = r"\s+" if len(unit) == 1 and unit.isupper() else r"\s*"  # 136A is a code
-    letter = rf"(?:\s*({_any_of(list(POWERS))}))?" if letters else "()"
     own = rf"({blanks}{re.escape(unit)})?" if unit else "()"
     # Blanks follow something, or else a text of many blanks would be tried in very many ways.
     sign = r"((?:\(\s*)?(?:[-+−]\s*)?)"
-    return re.compile(rf"{sign}{money}{sign}({digits}){letter}([-−]?){own}(\s*\))?")
+    return re.compile(rf"{sign}{money}{sign}({digits})([-−]?){own}(\s*\))?")
 
 
 def _number(text: str, notation: str) -> float | None:
@@ -293,8 +251,8 @@ def _number(text: str, notation: str) -> float | None:
     match = _pattern(notation).fullmatch(text.strip())
     if match is None:
         return None
-    outer, before, inner, digits, letter, minus, after, closed = match.groups("")
-    unit, marks, _ = _parts(notation)
+    outer, before, inner, digits, minus, after, closed = match.groups("")
+    unit, marks = _parts(notation)
     if marks:
         digits = re.sub(_MARK[marks[0]], "", digits).replace(marks[1], ".")
     signs = "".join((outer + inner + minus).split())
@@ -302,5 +260,5 @@ def _number(text: str, notation: str) -> float | None:
     decimals = "." in digits[:-1]  # 12.- are twelve francs
     if not once or len(signs) > 1 or ("(" in signs) != bool(closed) or (minus and not decimals):
         return None
-    value = float(f"{digits}e{POWERS[letter]}" if letter else digits)
+    value = float(digits)
     return -value if signs not in ("", "+") else value

@@ -243,9 +243,12 @@ class RowSource(Source):
     def descriptors(self) -> Iterable[Piece]:
         return ranges(self.rows or 0, self.size)
 
+    @property
+    def head_rows(self) -> int:
+        return max(HEAD_NUMBERS // max(len(self.names), 1), 1000)
+
     def head(self) -> Block:
-        rows = max(HEAD_NUMBERS // max(len(self.names), 1), 1000)
-        return self.read(Piece(0, 0, min(self.rows or 0, rows)))
+        return self.read(Piece(0, 0, min(self.rows or 0, self.head_rows)))
 
     @property
     def fingerprint(self) -> str:

@@ -6,13 +6,13 @@ whole, come here as columns of Python values. Blocks of Parquet files follow the
 
 from __future__ import annotations
 
-import bisect
 import datetime
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,6 @@ from adaline.errors import DataError, MissingExtra
 
 # A constant column packs well, but a file of b bytes has at most max(2^27, 2^16 b) rows.
 MIN_CLAIM, MAX_ROWS_PER_BYTE = 2**27, 2**16
-MAX_PIECE_NUMBERS = 2**25  # 256 MB, beyond which a row group is several pieces
 COLUMN_BUFFER = 2**14  # bytes of a column that are read at a time; without, all of its row group
 _PER_DAY = {"s": 86_400.0, "ms": 86_400e3, "us": 86_400e6, "ns": 86_400e9}
 _TIMES = datetime.date, datetime.time, datetime.timedelta
@@ -181,41 +180,40 @@ def _refuse_claims(path: str, rows: int) -> None:
 
 
 class ParquetSource(RowSource):
-    """A Parquet file; its footer has rows, names and types."""
+    """A Parquet file, whose pieces are row groups; its footer has rows, names and types."""
 
     def __init__(self, path: str, options: ReadingOptions):
         arrow("Parquet files")
         from pyarrow import parquet
 
-        advice = "it is cut short or damaged"
-        with (
-            reading(f"{existing(path)}: this is no whole Parquet file", advice),
-            open_binary(path) as opened,
-        ):
+        what, advice = (
+            f"{existing(path)}: this is no whole Parquet file",
+            "it is cut short or damaged",
+        )
+        with reading(what, advice), open_binary(path) as opened:
             footer = parquet.read_metadata(opened)
             schema = footer.schema.to_arrow_schema()
         counts = [footer.row_group(g).num_rows for g in range(footer.num_row_groups)]
         _refuse_claims(path, sum(counts))
         kinds = [kind_of_type(field.type) for field in schema]
         super().__init__(path, schema.names, kinds, sum(counts), options)
-        self.ends = np.cumsum(counts).tolist()
-        self.in_groups = options.rows is None
+        self.ends = list(accumulate(counts))
 
     def descriptors(self) -> Iterable[Piece]:
-        """Row groups, small ones together and huge ones in parts; or so many rows."""
-        if not self.in_groups:
-            return super().descriptors()
-        edges, most = [0], max(MAX_PIECE_NUMBERS // max(len(self.names), 1), 1)
-        for end, following in pairwise([*self.ends, None]):
-            while end - edges[-1] > most:
-                edges.append(edges[-1] + most)
-            if end > edges[-1] and (following is None or following - edges[-1] > 2 * self.size):
+        """Row groups, small ones together."""
+        edges = [0]
+        for end, following in pairwise([*self.ends, math.inf]):
+            if end > edges[-1] and following - edges[-1] > 2 * self.size:
                 edges.append(end)
         return [Piece(k, i, j) for k, (i, j) in enumerate(pairwise(edges))]
 
     @property
     def fingerprint(self) -> str:
         return fingerprint_of_file(self.name, self.names, self.kinds, self.ends, self.size)
+
+    def head(self) -> Block:
+        batch = next(self._batches(Piece(0, 0, self.ends[-1]), self.head_rows))
+        return block_of(batch, self.kinds, by_row(0))
 
     def read(self, piece: Piece) -> Block:
         import pyarrow as pa
@@ -234,23 +232,16 @@ class ParquetSource(RowSource):
         """Record batches of at most so many rows."""
         from pyarrow import parquet
 
-        first = bisect.bisect_right(self.ends, piece.start)
-        groups = list(range(first, bisect.bisect_left(self.ends, piece.stop) + 1))
-        at, names = self.ends[first - 1] if first else 0, list(self.names)
-        rows = f"rows {piece.start} to {piece.stop}"
-        with (
-            reading(f"{self.name}: {rows} cannot be read", "the file is damaged"),
-            open_binary(self.name) as opened,
-        ):
+        groups = [g for g, end in enumerate(self.ends) if piece.start < end <= piece.stop]
+        at, names = piece.start, list(self.names)
+        what = f"{self.name}: rows {piece.start} to {piece.stop} cannot be read"
+        with reading(what, "the file is damaged"), open_binary(self.name) as opened:
             file = parquet.ParquetFile(opened, pre_buffer=False, buffer_size=COLUMN_BUFFER)
             for batch in file.iter_batches(size, groups, columns=names, use_threads=False):
-                low, high = max(piece.start - at, 0), min(piece.stop - at, batch.num_rows)
+                yield batch.select(names)
                 at += batch.num_rows
-                for row in range(low, high, size):
-                    yield batch.slice(row, min(size, high - row)).select(names)
-                if at >= piece.stop:
-                    return
-            raise ValueError(f"the last one is row {at - 1}")
+            if at < piece.stop:
+                raise ValueError(f"the last one is row {at - 1}")
 
 
 class Once(Source):

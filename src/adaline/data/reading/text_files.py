@@ -166,7 +166,7 @@ class TextSource(Source):
     first_line: int = 1  # in which line that is,
     end: int | None = None  # and where they end
     size: int  # bytes of a block, about
-    is_small: bool = False  # whether its head is all
+    is_small: bool = False  # whether the head is the only block
     layout: Any = None  # how bytes become a table
     scratch: Scratch | None = None  # where processes share what they parsed
     ends: tuple[int, ...] = ()  # of the blocks, in rows, once they are known
@@ -178,6 +178,9 @@ class TextSource(Source):
     def block(self, batch: Any, place: Callable[[int], str]) -> Block:
         """The rows of a record batch."""
         raise NotImplementedError
+
+    def refuse_strays(self, batch: Any, place: Callable[[int], str]) -> None:
+        """Refuse a batch that has other types than the layout."""
 
     def lines(self, data: bytes, line: int) -> Iterator[int]:
         """The line of each row."""
@@ -196,9 +199,14 @@ class TextSource(Source):
             table = self.parse(data, line)
             yield from table.to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
 
+    def _typed(self) -> Iterator[Any]:
+        blocks = self.batches(head=True) if self.is_small else self._parse_all(self.size)
+        for k, batch in enumerate(blocks):
+            self.refuse_strays(batch, partial(self.line_of, index=k))
+            yield batch
+
     def batches(self, *, head: bool = False) -> list[Any]:
         """A record batch for each block; or that of the head, about a megabyte of text."""
-        head = head and not self.is_small
         # All that the batches depend on: a file may be opened again with other options.
         facts = self.text, stamp(self.text.path), self.layout, self.begin, self.end, self.size, head
         key = hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
@@ -206,8 +214,7 @@ class TextSource(Source):
             if head:
                 batches = [next(self._parse_all(min(self.size, HEAD_BYTES)))]
             else:
-                parsed = partial(self._parse_all, self.size)
-                batches = in_scratch(parsed, self.scratch, key, self.name)
+                batches = in_scratch(self._typed, self.scratch, key, self.name)
             for old in list(_remembered)[: 1 - REMEMBERED]:  # threads may do so, too
                 _remembered.pop(old, None)
             _remembered[key] = batches
@@ -229,7 +236,7 @@ class TextSource(Source):
         """Make blocks of about so many rows, as wide as those of the head."""
         width = len(head) // max(head.count(b"\n"), 1)
         self.size = usual if rows is None else max(rows * width, 64)
-        self.is_small = len(head) < HEAD_BYTES
+        self.is_small = rows is None and len(head) < HEAD_BYTES
 
     @property
     def fingerprint(self) -> str:

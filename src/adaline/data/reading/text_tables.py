@@ -209,11 +209,14 @@ class TextTable(TextSource):
         readings = [as_numbers(column, f"number {mark}".strip(), na) for mark in marks]
         return next((one for one in readings if not one[1]), readings[-1])
 
-    def block(self, batch: Any, place: Callable[[int], str]) -> Block:
+    def refuse_strays(self, batch: Any, place: Callable[[int], str]) -> None:
         for name, column in self._written(batch):
             value = self._numbers(column)[1][0]
             where = place(column.to_pylist().index(value))
             raise self._misfit(f"{where} has {value[:40]!r} in column {name!r}", name, value)
+
+    def block(self, batch: Any, place: Callable[[int], str]) -> Block:
+        self.refuse_strays(batch, place)
         named = zip(self.names, self.kinds, batch.columns, strict=True)
         columns = tuple(self._column(*column) for column in named)
         return Block(self.names, columns, None, place)
@@ -350,7 +353,7 @@ def kind_of(values: Sequence[str], decimal: str = ".") -> Kind:
         return "text"
     native = ("", "number", "number .,") if decimal == "," else ("", "number")
     if others and nearly_all(counts)[0] not in native:
-        return "text"  # such as 1,234.50 and 12.50-, or 950 and 1.2k
+        return "text"  # such as 1,234.50 and 12.50-
     codes = any(map(ZEROS.fullmatch, numbers)) and all(map(str.isdigit, numbers))
     enough = sum(counts[text] for text in numbers) >= NEARLY_ALL * counts.total() > 0
     return "number" if enough and not codes and not _are_pointed(numbers, decimal) else "text"
