@@ -9,6 +9,7 @@ import io
 import json
 import pickle
 import sys
+import tempfile
 import warnings
 from decimal import Decimal
 from pathlib import Path
@@ -124,13 +125,15 @@ def test_tables_arrays_and_streams_of_python_are_sources(table):
     assert np.array_equal(next(iter(blocks(sparse.csr_array(X)))).matrix.toarray(), X)
 
 
-def test_what_comes_once_says_so_when_asked_again():
-    source = blocks(np.zeros((2, 1)) for _ in range(2))
-    assert len(list(source)) == 2
-    with pytest.raises(DataError, match="once only"):
-        list(source)
-    with pytest.raises(DataError, match="save it to a file"):
-        source.descriptors()
+def test_what_comes_once_can_be_read_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    source = blocks(np.full((2, 1), k) for k in range(2))
+    for _ in range(2):
+        assert [block.matrix.tolist() for block in source] == [[[0], [0]], [[1], [1]]]
+    assert any(tmp_path.iterdir())
+    del source
+    gc.collect()
+    assert not any(tmp_path.iterdir())
 
 
 def test_a_fingerprint_changes_with_the_content_and_not_with_time(table, tmp_path):

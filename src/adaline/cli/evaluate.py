@@ -44,7 +44,7 @@ def evaluate(
     if not is_known and classes is None:  # plain numbers, as they were learned
         encoding = encoding.with_target(wanted)
     source = encoding.prepare(source)
-    with Progress(answer.common, source.rows or source.about, doing="measuring") as progress:
+    with Progress(answer.common, source.rows, doing="measuring") as progress:
         what = (loaded.estimator, encoding, source, wanted)
         tested = measure(*what, progress, loaded.metadata("exposure"))
     quality = tested.quality

@@ -101,7 +101,7 @@ def predict(
     to_json = answer.common.json and out == "-"
     with (
         nullcontext() if to_json else open_writer(out, names, disarm) as writer,
-        Progress(answer.common, source.rows or source.about) as progress,
+        Progress(answer.common, source.rows) as progress,
     ):
         for part in predict_blocks(estimator, encoding, source, loaded.metadata("exposure")):
             as_text = writer is None or writer.format != "parquet"

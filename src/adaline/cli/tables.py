@@ -201,7 +201,7 @@ def study_table(
     options = columns.for_look(source.names, sorted(beside))
     seen = look(source, target, unknown="zeros", jobs=jobs, **options)
     source = seen.encoding.prepare(source)
-    rows = next((n for n in (source.rows, seen.rows, source.about) if n is not None), None)
+    rows = seen.rows if source.rows is None else source.rows
     numbers = None if rows is None else rows * (len(seen.encoding.names) + 1)
     every = Table(target or "", seen.encoding, source)
     return StudiedTable(source, target or "", seen, seen.encoding, every, rows, numbers)

@@ -32,8 +32,6 @@ class Share(Derived):
     ) -> None:
         super().__init__(source)
         self.seed, self.share, self.out, self.by, self.rows = seed, share, out, by, None
-        every = source.rows or source.about
-        self.about = None if every is None else int(every * (share if out else 1.0 - share))
 
     def read(self, piece: Any) -> Block:
         return self._ours(self.source.read(piece), piece.index)

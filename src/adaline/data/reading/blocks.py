@@ -21,8 +21,8 @@ from adaline.data.reading.options import ReadingOptions
 from adaline.data.reading.sheets import sheet
 from adaline.data.reading.source import Block, Piece, RowSource, Source
 from adaline.data.reading.tables import (
-    Once,
     ParquetSource,
+    Stream,
     from_reader,
     from_table,
     open_arrow,
@@ -89,7 +89,7 @@ def blocks(
     Returns
     -------
     Source
-        Iterate over it for blocks, as often as you like (streams: once). `descriptors()` are small
+        Iterate over it for blocks, as often as you like. `descriptors()` are small
         picklable pieces and `read(piece)` is a block. `notes` says what was found out about a text
         table that is not as usual.
 
@@ -226,13 +226,13 @@ class JoinedSource(Source):
         else:
             parts = _with_the_same_columns(parts, paths)
         self.parts, first = parts, parts[0]
-        for fact in ("names", "typed", "is_matrix", "held_here", "notes", "notation", "settled"):
+        for fact in ("names", "is_matrix", "held_here", "notes", "notation", "settled"):
             setattr(self, fact, getattr(first, fact))
         if any(part.notation != first.notation for part in parts):
             self.notation = "mixed"  # fits none: an encoding reads the texts in its own
         self.kinds = first.kinds
         if all(part.rows is not None for part in parts):
-            self.rows = self.about = sum(part.rows or 0 for part in parts)
+            self.rows = sum(part.rows or 0 for part in parts)
 
     def over(self, change: Callable[[Source], Source]) -> JoinedSource:
         other = copy.copy(self)
@@ -302,7 +302,7 @@ def from_iterable(parts: Iterable[Any], options: ReadingOptions) -> Source:
     """A list of blocks, or a generator of them, which come once."""
     sources = (_open_part(part, options) for part in parts)
     if not isinstance(parts, list | tuple):
-        return Once((s.read(Piece(0, 0, s.rows or 0)) for s in sources), "the stream of blocks")
+        return Stream((s.read(Piece(0, 0, s.rows or 0)) for s in sources), "the stream of blocks")
     if not parts:
         raise DataError("the list of blocks is empty; give at least one.")
     return JoinedSource("the list of blocks", list(sources))

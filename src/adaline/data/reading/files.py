@@ -7,8 +7,11 @@ import glob
 import hashlib
 import os
 import re
+import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -111,6 +114,15 @@ def _file_system(path: str) -> tuple[Any, str]:
     except (ImportError, ValueError) as error:  # it names the package that knows this protocol
         raise DataError(f"{path}: this URL cannot be opened: {error}.") from None
     return system, str(inside)
+
+
+class TemporaryPath:
+    """A temporary file that goes with this object; copies in other processes do not own it."""
+
+    def __init__(self) -> None:
+        handle, self.path = tempfile.mkstemp(prefix="adaline-")
+        os.close(handle)
+        weakref.finalize(self, Path(self.path).unlink, missing_ok=True)
 
 
 def fingerprint_of_file(path: str, *facts: Any) -> str:

@@ -124,13 +124,16 @@ class Source(Result):
     kinds: Sequence[Kind] = ()
     rows: int | None = None
     notes: tuple[str, ...] = ()
-    again: bool = True  # whether it can be read more than once
-    held_here: bool = False  # whether this process has all rows in memory
+    again = True  # every source can be read more than once
+    held_here: bool = False  # whether only this process has the rows
     is_matrix: bool = False  # whether all columns are numbers without a table around them
-    about: int | None = None  # rows, estimated where they are not known
-    typed: bool = True  # whether the columns have types; text has none
     notation: str = ""  # of columns of numbers: "number" or "number .,"; "" where they have types
     settled: bool = False  # whether the notation is the user's choice
+
+    @property
+    def typed(self) -> bool:
+        """Whether the columns have types; those of text tables have none."""
+        return not self.notation
 
     def descriptors(self) -> Iterable[Piece]:
         """The pieces, in order."""
@@ -266,7 +269,7 @@ class Derived(Source):
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        for fact in ("name", "names", "kinds", "rows", "notes", "again", "about"):
+        for fact in ("name", "names", "kinds", "rows", "notes"):
             setattr(self, fact, getattr(source, fact))
 
     def of(self, block: Block) -> Block:
@@ -292,9 +295,6 @@ class Derived(Source):
 
     def head(self) -> Block:
         return self.of(self.source.head())
-
-    def __iter__(self) -> Iterator[Block]:
-        return super().__iter__() if self.again else map(self.of, self.source)
 
 
 def ranges(rows: int, size: int) -> list[Piece]:

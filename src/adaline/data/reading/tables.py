@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.data.reading.files import (
+    TemporaryPath,
     existing,
     fingerprint_of_file,
     is_url,
@@ -244,38 +246,38 @@ class ParquetSource(RowSource):
                 raise ValueError(f"the last one is row {at - 1}")
 
 
-class Once(Source):
-    """Blocks that come once: from a generator or an Arrow stream."""
+class Stream(Source):
+    """Blocks of a generator or an Arrow stream, which come once, and are put aside in a file."""
 
-    again = False
+    held_here = True
 
-    def __init__(self, parts: Iterator[Block], name: str, kinds: Sequence[Kind] | None = None):
-        first = next(parts, None)
-        if first is None or not first.rows:
+    def __init__(self, parts: Iterator[Block], name: str, kinds: Sequence[Kind] = ()) -> None:
+        self.name, self.file, self.pieces, self.rows = name, TemporaryPath(), list[Piece](), 0
+        self.starts = list[int]()  # of the blocks in the file
+        with open(self.file.path, "wb") as file:
+            for block in parts:
+                self.pieces.append(Piece(len(self.pieces), self.rows, self.rows + block.rows))
+                self.starts.append(file.tell())
+                pickle.dump((block.names, block.columns, block.matrix), file)
+                self.rows += block.rows
+        if not self.rows:
             raise DataError(f"{name}: there are no rows; a fit needs rows.")
-        self.name, self.names, self.is_matrix = name, first.names, first.matrix is not None
-        self._parts, self._first, self._begun = parts, first, False
+        first = self.head()
+        self.names, self.is_matrix = first.names, first.matrix is not None
         self.kinds = tuple(kinds or (first.column(j).kind for j in range(len(first.names))))
 
-    def descriptors(self) -> Iterable[Piece]:
-        raise DataError(
-            f"{self.name} can be read once only, and this needs it again or in parts; save it to a "
-            "file first."
-        )
+    def descriptors(self) -> list[Piece]:
+        return self.pieces
+
+    def read(self, piece: Piece) -> Block:
+        with open(self.file.path, "rb") as file:
+            file.seek(self.starts[piece.index])
+            names, columns, matrix = pickle.load(file)
+        return Block(names, columns, matrix, by_row(piece.start))
 
     @property
     def fingerprint(self) -> str:
-        raise DataError(f"{self.name} can be read once only; checkpoints need a file.")
-
-    def head(self) -> Block:
-        if self._begun:
-            raise DataError(f"{self.name} has been read already; it can be read once only.")
-        return self._first
-
-    def __iter__(self) -> Iterator[Block]:
-        yield self.head()
-        self._begun = True
-        yield from self._parts
+        raise DataError(f"{self.name} has no name to find it by; checkpoints need a file.")
 
 
 def from_table(table: Any, options: ReadingOptions, name: str = "the table") -> TableSource:
@@ -326,7 +328,7 @@ def from_reader(stream: Any) -> Source:
                 yield block_of(batch, kinds, by_row(start))
             start += batch.num_rows
 
-    return Once(parts(), "the Arrow stream", kinds)
+    return Stream(parts(), "the Arrow stream", kinds)
 
 
 # Python values.

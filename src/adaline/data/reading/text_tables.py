@@ -8,17 +8,13 @@ converted from text here.
 from __future__ import annotations
 
 import csv
-import os
 import re
 import shutil
-import tempfile
-import weakref
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
 from typing import IO, Any
 
 from adaline.data.reading.dialect import (
@@ -30,7 +26,7 @@ from adaline.data.reading.dialect import (
     read_header,
     recognise_dialect,
 )
-from adaline.data.reading.files import existing
+from adaline.data.reading.files import TemporaryPath, existing
 from adaline.data.reading.notations import (
     CODE,
     GAPS,
@@ -80,8 +76,8 @@ class TextTable(TextSource):
     marks of missing values.
     """
 
-    typed = False
-    labels = ""
+    labels = ""  # the column whose text is labels
+    owner: TemporaryPath | None = None
     layout: Layout
 
     def __init__(
@@ -310,17 +306,12 @@ def _after_lines(data: bytes, start: int, lines: int) -> int:
 
 
 def from_pipe(file: IO[bytes], separator: str, options: ReadingOptions) -> TextTable:
-    """CSV text of a file object, put aside in a temporary file that goes with the table."""
-    handle, path = tempfile.mkstemp(prefix="adaline-")
-    try:
-        with os.fdopen(handle, "wb") as aside:
-            shutil.copyfileobj(file, aside, 2**20)
-        name = str(getattr(file, "name", "the pipe"))
-        table = TextTable(path, options, separator, name=name)
-    except BaseException:
-        os.unlink(path)
-        raise
-    weakref.finalize(table.text, Path(path).unlink, missing_ok=True)
+    """CSV text of a file object, put aside in a temporary file."""
+    aside = TemporaryPath()
+    with open(aside.path, "wb") as copy:
+        shutil.copyfileobj(file, copy, 2**20)
+    table = TextTable(aside.path, options, separator, name=str(getattr(file, "name", "the pipe")))
+    table.owner = aside
     return table
 
 
