@@ -179,31 +179,28 @@ class TextSource(Source):
         """The rows of a record batch."""
         raise NotImplementedError
 
-    def refuse_strays(self, batch: Any, place: Callable[[int], str]) -> None:
-        """Refuse a batch that has other types than the layout."""
-
     def lines(self, data: bytes, line: int) -> Iterator[int]:
         """The line of each row."""
         return (n for n, text in enumerate(data.split(b"\n"), line) if text.strip())
 
+    def records(self, size: int) -> Iterator[tuple[int, bytes]]:
+        """Blocks of whole records of at most `size` bytes, about, and the lines they begin in."""
+        return self.text.records(self.begin, self.first_line, self.end, min(size, self.size))
+
     def line_of(self, row: int, index: int = 0) -> str:
         """What to call a row of a block, which is read again: for errors."""
-        records = self.text.records(self.begin, self.first_line, self.end, self.size)
-        line, data = next(islice(records, index, None))
+        line, data = next(islice(self.records(self.size), index, None))
         return f"line {next(islice(self.lines(data, line), row, None))}"
 
     def _parse_all(self, size: int) -> Iterator[Any]:
         import pyarrow as pa
 
-        for line, data in self.text.records(self.begin, self.first_line, self.end, size):
+        for line, data in self.records(size):
             table = self.parse(data, line)
             yield from table.to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
 
-    def _typed(self) -> Iterator[Any]:
-        blocks = self.batches(head=True) if self.is_small else self._parse_all(self.size)
-        for k, batch in enumerate(blocks):
-            self.refuse_strays(batch, partial(self.line_of, index=k))
-            yield batch
+    def _all_batches(self) -> Iterator[Any]:
+        return iter(self.batches(head=True)) if self.is_small else self._parse_all(self.size)
 
     def batches(self, *, head: bool = False) -> list[Any]:
         """A record batch for each block; or that of the head, about a megabyte of text."""
@@ -212,9 +209,9 @@ class TextSource(Source):
         key = hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
         if (batches := _remembered.get(key)) is None:
             if head:
-                batches = [next(self._parse_all(min(self.size, HEAD_BYTES)))]
+                batches = [next(self._parse_all(HEAD_BYTES))]
             else:
-                batches = in_scratch(self._typed, self.scratch, key, self.name)
+                batches = in_scratch(self._all_batches, self.scratch, key, self.name)
             for old in list(_remembered)[: 1 - REMEMBERED]:  # threads may do so, too
                 _remembered.pop(old, None)
             _remembered[key] = batches

@@ -13,8 +13,9 @@ import shutil
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import accumulate, islice
 from typing import IO, Any
 
 from adaline.data.reading.dialect import (
@@ -92,18 +93,19 @@ class TextTable(TextSource):
         self.name = name or path
         own = None if options.encoding == "utf-8" else options.encoding
         self.text = text = Text(existing(path), True, own, self.name)
-        if not (beginning := text.head()):
+        if not (head := text.head()):
             raise DataError(f"{self.name}: the file is empty; it needs column names and rows.")
         notes = list[str]()
         if options.encoding is None:
-            if text.encoding is None and is_windows(beginning, len(beginning) < HEAD_BYTES):
+            if text.encoding is None and is_windows(head, len(head) < HEAD_BYTES):
                 text.encoding = "windows-1252"
             notes += [_LETTERS.get(text.encoding, text.encoding.upper())] if text.encoding else []
-        text.returns = b"\n" not in beginning and b"\r" in beginning
-        self.notes = (*notes, *["lines end with carriage returns"] * text.returns)
-        beginning = text.head()
-        self._study(beginning, separator, options, blanks)
-        self.set_size(options.rows, beginning)
+        if b"\n" not in head and b"\r" in head:
+            text.returns = True
+            notes.append("lines end with carriage returns")
+        head = text.head()
+        self.set_size(options.rows, head)
+        self._study(head, separator, options, blanks, notes)
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -113,21 +115,23 @@ class TextTable(TextSource):
     def kinds(self) -> tuple[Kind, ...]:  # type: ignore[override]
         return tuple(self.layout.kinds[j] for j in self.layout.places)
 
-    def _study(self, beginning: bytes, usual: str, options: ReadingOptions, free: bool) -> None:
+    def _study(
+        self, head: bytes, usual: str, options: ReadingOptions, free: bool, notes: list[str]
+    ) -> None:
         """Find out how the text is written, and the names and kinds of all its columns."""
-        complete = len(beginning) < HEAD_BYTES
-        lines = beginning if complete else beginning[: beginning.rfind(b"\n") + 1]
-        self.text.check(lines, 1)
-        start = len(BOM_UTF8) if lines.startswith(BOM_UTF8) else 0
-        sample = lines[start : 2**17].decode(errors="replace")
-        if len(lines) > 2**17:  # the last line may be cut
+        complete = len(head) < HEAD_BYTES
+        head = head if complete else head[: head.rfind(b"\n") + 1]
+        self.text.check(head, 1)
+        bom = len(BOM_UTF8) * head.startswith(BOM_UTF8)
+        starts = [bom, *accumulate(len(line) + 1 for line in head.split(b"\n"))]  # of lines
+        sample = head[bom : 2**17].decode(errors="replace")
+        if len(head) > 2**17:  # the last line may be cut
             sample = sample[: sample.rfind("\n") + 1] or sample
         dialect = recognise_dialect(sample, usual, free, options)
         self.notation = "number" if dialect.decimal == "." else "number .,"
         self.settled = options.decimal is not None
-        start = _after_lines(lines, start, dialect.skipped)
-        line = 1 + lines.count(b"\n", 0, start)
-        numbered = self._numbered(dialect, dialect.plain(lines[start:]), line)
+        start, self.first_line = starts[dialect.skipped], dialect.skipped + 1
+        numbered = self._numbered(dialect, dialect.plain(head[start:]), self.first_line)
         records = list(numbered if complete else islice(numbered, HEAD_ROWS + 2))
         if not complete and len(records) > 2:
             records.pop()  # it may be cut in a field of several lines
@@ -135,20 +139,22 @@ class TextTable(TextSource):
             raise DataError(f"{self.name}: there are column names and no rows; a fit needs rows.")
         filled = [row for _, row in records[:SAMPLE_ROWS] if len(row) > 1 or "".join(row).strip()]
         self.header = header = read_header(filled[0], filled[1:], dialect, options.header)
-        fields, self.begin, names_line = header.names + ("",) * header.trailing, start, b""
-        notes = [*dialect.notes, *self.notes, *header.notes]
+        fields, names_line = header.names + ("",) * header.trailing, b""
+        notes = [*dialect.notes, *notes, *header.notes]
         if not header.is_data:
-            self.begin = _after_lines(lines, start, records[1][0] - line)
             (_, names), *records = records
+            self.first_line = records[0][0]
             # A row may be the same as a single name, or as names that are numbers.
             if len(names) > 1 and not are_numbers(names):
-                names_line = dialect.plain(lines[start : self.begin - 1]).rstrip(b"\r")
+                line = head[start : starts[self.first_line - 1] - 1]
+                names_line = dialect.plain(line).rstrip(b"\r")
             if names_line and (again := [at for at, row in records if row == names]):
                 more = f" and {len(again) - 1} more" if len(again) > 1 else ""
                 notes.append(
                     f"the column names come again in line {again[0]}{more}, which is left out"
                 )
                 records = [(at, row) for at, row in records if row != names]
+        self.begin = starts[self.first_line - 1]
         if complete:
             left_out, note = count_notes([row for _, row in records], len(fields))
             keep = len(records) - left_out
@@ -159,10 +165,9 @@ class TextTable(TextSource):
                 note = note_on_total(fields, rows, f"line {records[full[-1]][0]}")
                 keep, notes = (full[-1], [*notes, note]) if note else (keep, notes)
             if keep < len(records):
-                self.end = _after_lines(lines, start, records[keep][0] - line)
+                self.end = starts[records[keep][0] - 1]
                 records = records[:keep]
         self.notes = tuple(notes)
-        self.first_line = 1 + lines.count(b"\n", 0, self.begin)
         rows = [row for _, row in records[:HEAD_ROWS] if row]
         columns = [[row[j] for row in rows if j < len(row)] for j in range(len(header.names))]
         kinds: list[Kind] = [kind_of(column, dialect.decimal) for column in columns]
@@ -188,51 +193,39 @@ class TextTable(TextSource):
         return table
 
     def strays(self) -> dict[str, tuple[str, ...]]:
-        written = self._written(self.batches(head=True)[0])
-        return {n: odd for n, column in written if (odd := self._numbers(column)[1])}
-
-    def _written(self, rows: Any) -> list[tuple[str, Any]]:
-        """Columns of numbers that are still text, as some of them are none."""
-        named = zip(rows.schema.names, self.kinds, rows.columns, strict=True)
-        return [
-            (n, column) for n, kind, column in named if kind == "number" and column.type == "string"
-        ]
-
-    def _numbers(self, text: Any) -> tuple[Column, tuple[str, ...]]:
-        """Numbers of texts, and those that are neither numbers nor missing."""
-        marks = (".,", "_,") if self.layout.dialect.decimal == "," else ("",)
-        column, na = column_of(text, "text", MISSING), self.layout.na
-        readings = [as_numbers(column, f"number {mark}".strip(), na) for mark in marks]
-        return next((one for one in readings if not one[1]), readings[-1])
-
-    def refuse_strays(self, batch: Any, place: Callable[[int], str]) -> None:
-        for name, column in self._written(batch):
-            value = self._numbers(column)[1][0]
-            where = place(column.to_pylist().index(value))
-            raise self._misfit(f"{where} has {value[:40]!r} in column {name!r}", name, value)
+        with suppress(DataError):
+            self.batches(head=True)
+            return {}  # or it would have been refused
+        line, data = next(self.records(HEAD_BYTES))
+        return self._parse(data, line)[1]
 
     def block(self, batch: Any, place: Callable[[int], str]) -> Block:
-        self.refuse_strays(batch, place)
-        named = zip(self.names, self.kinds, batch.columns, strict=True)
-        columns = tuple(self._column(*column) for column in named)
-        return Block(self.names, columns, None, place)
-
-    def _misfit(self, what: str, name: str, value: str) -> DataError:
-        """A value that is no plain number: in another notation, or a word."""
-        what = f"{self.name}: {what}, where nearly all are plain numbers"
-        notation = next(iter(candidates([value])), "")
-        if notation.startswith("number "):
-            return DataError(what, ("read", {name: notation}, "reads both"))
-        as_text = ("read", {name: "text"}, "takes the column as text")
-        missing = ("na", [value.strip()[:40]], "takes it as missing")
-        return DataError(f"{what}; correct it", missing, as_text)
-
-    def _column(self, name: str, kind: Kind, values: Any) -> Column:
-        column = column_of(values, kind, ("",) if name == self.labels else MISSING)
-        return replace(column, notation="" if self.settled else self.notation)
+        columns = list[Column]()
+        for name, kind, values in zip(self.names, self.kinds, batch.columns, strict=True):
+            column = column_of(values, kind, ("",) if name == self.labels else MISSING)
+            columns.append(replace(column, notation="" if self.settled else self.notation))
+        return Block(self.names, tuple(columns), None, place)
 
     def parse(self, data: bytes, line: int) -> Any:
-        """The rows of whole lines as an Arrow table; columns with strays are text."""
+        table, strays = self._parse(data, line)
+        for name, (value, *_) in strays.items():
+            row = table[name].to_pylist().index(value)
+            line = next(islice(self.lines(data, line), row, None))
+            what = (
+                f"{self.name}: line {line} has {value[:40]!r} in column {name!r}, where nearly all "
+                "are plain numbers"
+            )
+            if next(iter(candidates([value])), "").startswith("number "):
+                raise DataError(what, ("read", {name: candidates([value])[0]}, "reads both"))
+            raise DataError(
+                f"{what}; correct it",
+                ("na", [value.strip()[:40]], "takes it as missing"),
+                ("read", {name: "text"}, "takes the column as text"),
+            )
+        return table
+
+    def _parse(self, data: bytes, line: int) -> tuple[Any, dict[str, tuple[str, ...]]]:
+        """The rows of whole lines as an Arrow table, and the strays; their columns are text."""
         import pyarrow as pa
 
         self.text.check(data, line)
@@ -243,23 +236,62 @@ class TextTable(TextSource):
             if plain.count(b'"') % 2:
                 raise pa.ArrowInvalid("a quote is open")
             try:
-                return parse(plain, self.layout, self.layout.kinds, uneven.append)
+                return self._read_csv(plain, self.layout.kinds, uneven), {}
             except pa.ArrowInvalid:
                 kinds = ["text" if kind == "number" else kind for kind in self.layout.kinds]
-                table = parse(plain, self.layout, kinds, uneven.append)
+                table = self._read_csv(plain, kinds, uneven)
         except pa.ArrowInvalid as error:
             if uneven:
-                at = next(islice(self.lines(data, line), uneven[0].number - 1, None))
-                raise self._uneven(at, uneven[0]) from None
+                row = next(islice(self.lines(data, line), uneven[0].number - 1, None))
+                raise self._uneven(row, uneven[0]) from None
             raise DataError(
                 f"{self.name}: from line {line} on it cannot be read as CSV: {str(error)[:200]}"
             ) from None
-        for name, text in self._written(table):
-            column, odd = self._numbers(text)
-            numbers = pa.array(column.values, mask=column.missing)
-            k = table.column_names.index(name)
-            table = table if odd else table.set_column(k, name, numbers)
-        return table
+        strays = dict[str, tuple[str, ...]]()
+        for k, (name, kind) in enumerate(zip(self.names, self.kinds, strict=True)):
+            if kind == "number":
+                column, odd = self._numbers(table.column(k))
+                if odd:
+                    strays[name] = odd
+                else:
+                    numbers = pa.array(column.values, mask=column.missing)
+                    table = table.set_column(k, name, numbers)
+        return table, strays
+
+    def _numbers(self, text: Any) -> tuple[Column, tuple[str, ...]]:
+        """Numbers of texts, and those that are neither numbers nor missing."""
+        marks = (".,", "_,") if self.layout.dialect.decimal == "," else ("",)
+        column, na = column_of(text, "text", MISSING), self.layout.na
+        readings = [as_numbers(column, f"number {mark}".strip(), na) for mark in marks]
+        return next((one for one in readings if not one[1]), readings[-1])
+
+    def _read_csv(self, plain: bytes, kinds: Sequence[str], uneven: Any) -> Any:
+        """An Arrow table of the columns; ArrowInvalid, and `uneven` gets rows of other lengths."""
+        import pyarrow as pa
+        from pyarrow import csv
+
+        layout = self.layout
+        of_kind = {"number": pa.float64(), "text": pa.string(), "other": pa.null()}
+        names = [str(j) for j in range(len(kinds))]
+        wanted = [names[j] for j in layout.places]
+        empty = [name for name, kind in zip(names, kinds, strict=True) if kind == "other"]
+        table = csv.read_csv(
+            pa.BufferReader(plain),
+            csv.ReadOptions(column_names=names, block_size=max(len(plain), 1), use_threads=False),
+            csv.ParseOptions(
+                delimiter=layout.dialect.delimiter,
+                newlines_in_values=True,
+                ignore_empty_lines=len(names) > 1,  # of one column they are missing values
+                invalid_row_handler=lambda row: uneven.append(row) or "error",
+            ),
+            csv.ConvertOptions(
+                column_types={names[j]: of_kind[kind] for j, kind in enumerate(kinds)},
+                null_values=[*_MARKS, *layout.na],
+                include_columns=[*wanted, *empty],
+                decimal_point=layout.dialect.decimal,
+            ),
+        )
+        return table.select(wanted).rename_columns(list(self.names))
 
     def _plain(self, data: bytes) -> bytes:
         """Whole lines as Arrow and Python read them."""
@@ -296,13 +328,6 @@ class TextTable(TextSource):
         if row.actual_columns == self.header.width:
             return DataError(problem, ("skip_rows", 1, "skips that line if it has no column names"))
         return DataError(f"{problem}; correct that line, or delete it if it is a note.")
-
-
-def _after_lines(data: bytes, start: int, lines: int) -> int:
-    """Where so many lines after a place end."""
-    for _ in range(lines):
-        start = data.find(b"\n", start) + 1
-    return start
 
 
 def from_pipe(file: IO[bytes], separator: str, options: ReadingOptions) -> TextTable:
@@ -361,31 +386,3 @@ def _are_pointed(numbers: Set[str], decimal: str) -> bool:
         return False
     others = numbers - pointed
     return any(map(_HUNDREDS.fullmatch, others)) and all(map(_SMALL.fullmatch, others))
-
-
-def parse(data: bytes, layout: Layout, kinds: Sequence[str], uneven: Any) -> Any:
-    """An Arrow table of the columns; ArrowInvalid, and `uneven` gets rows of other lengths."""
-    import pyarrow as pa
-    from pyarrow import csv
-
-    of_kind = {"number": pa.float64(), "text": pa.string(), "other": pa.null()}
-    names = [str(j) for j in range(len(kinds))]
-    wanted = [names[j] for j in layout.places]
-    empty = [name for name, kind in zip(names, kinds, strict=True) if kind == "other"]
-    table = csv.read_csv(
-        pa.BufferReader(data),
-        csv.ReadOptions(column_names=names, block_size=max(len(data), 1), use_threads=False),
-        csv.ParseOptions(
-            delimiter=layout.dialect.delimiter,
-            newlines_in_values=True,
-            ignore_empty_lines=len(names) > 1,  # of one column, an empty line is a missing value
-            invalid_row_handler=lambda row: uneven(row) or "error",
-        ),
-        csv.ConvertOptions(
-            column_types={names[j]: of_kind[kind] for j, kind in enumerate(kinds)},
-            null_values=[*_MARKS, *layout.na],
-            include_columns=[*wanted, *empty],
-            decimal_point=layout.dialect.decimal,
-        ),
-    )
-    return table.select(wanted).rename_columns([layout.fields[j] for j in layout.places])
