@@ -16,7 +16,7 @@ import numpy as np
 from adaline.data.reading.arrays import MatrixSource, npy, npz, wav
 from adaline.data.reading.files import existing, expanded, reading
 from adaline.data.reading.json_files import NdjsonSource, json_table
-from adaline.data.reading.libsvm import LibsvmSource, merge_extents
+from adaline.data.reading.libsvm import LibsvmSource, share_features
 from adaline.data.reading.options import ReadingOptions
 from adaline.data.reading.sheets import sheet
 from adaline.data.reading.source import Block, Piece, RowSource, Source
@@ -222,7 +222,7 @@ class JoinedSource(Source):
     def __init__(self, name: str, parts: Sequence[Source], paths: Sequence[str] = ()) -> None:
         self.name, self.paths = name, paths
         if isinstance(parts[0], LibsvmSource):  # all files together say how many features there are
-            parts = merge_extents(parts, name)
+            parts = share_features(parts, name)
         else:
             parts = _with_the_same_columns(parts, paths)
         self.parts, first = parts, parts[0]

@@ -55,33 +55,6 @@ class FeatureNames(Sequence[str]):
         return FeatureNames(self.size, self.first)
 
 
-@dataclass(frozen=True)
-class Extent:
-    """Which indices some text has, and how many entries and rows; of several texts they merge."""
-
-    least: int = 1
-    most: int = 0
-    entries: int = 0
-    rows: int = 0
-
-    def __add__(self, other: Extent) -> Extent:
-        ends = min(self.least, other.least), max(self.most, other.most)
-        return Extent(*ends, self.entries + other.entries, self.rows + other.rows)
-
-    def names(self, path: str) -> FeatureNames:
-        if not self.rows:
-            raise DataError(f"{path}: there are no rows; a fit needs rows.")
-        if self.least < 0:
-            raise DataError(f"{path}: it has the index {self.least}; indices are 0 or more.")
-        if self.most > max(MAX_EMPTY_COLUMNS, MAX_COLUMNS_PER_ENTRY * self.entries):
-            raise DataError(
-                f"{path}: it has the index {self.most}, and {self.entries} entries in all; "
-                "number the features again, without gaps."
-            )
-        base = 0 if self.least == 0 else 1
-        return FeatureNames(self.most + 1 - base, base, ("y",))
-
-
 class LibsvmBlock(Block):
     """Rows of features and their labels apart; `matrix` has the labels as its first column."""
 
@@ -111,7 +84,7 @@ class LibsvmSource(TextSource):
 
     is_matrix = True
     features: FeatureNames | None = None
-    extent = Extent()
+    least, most, entries = 1, 0, 0  # indices, and how many there are
 
     def __init__(self, path: str, options: ReadingOptions):
         arrow("LIBSVM files")
@@ -123,15 +96,16 @@ class LibsvmSource(TextSource):
         if options.n_features is not None:
             self.features = FeatureNames(options.n_features, 1, ("y",))
             return
+        self.rows = 0
         for batch in self.batches():
             labels, indices, _, _ = _arrays(batch)
-            ends = (int(indices.min()), int(indices.max())) if len(indices) else (1, 0)
-            self.extent += Extent(*ends, len(indices), len(labels))
-        self.rows = self.extent.rows
+            self.least = min(self.least, indices.min(initial=1).item())
+            self.most = max(self.most, indices.max(initial=0).item())
+            self.entries, self.rows = self.entries + len(indices), self.rows + len(labels)
 
     @property
     def names(self) -> FeatureNames:  # type: ignore[override]
-        return self.extent.names(self.name) if self.features is None else self.features
+        return self.features or feature_names([self], self.name)
 
     @property
     def kinds(self) -> tuple[Kind, ...]:  # type: ignore[override]
@@ -206,8 +180,24 @@ def _parse(data: bytes) -> Any:
     return pa.table([labels, *lists], names=["labels", "indices", "values"])
 
 
-def merge_extents(parts: Sequence[Any], name: str) -> list[LibsvmSource]:
+def share_features(parts: Sequence[Any], name: str) -> list[LibsvmSource]:
     """Files that all have the columns which they have together."""
-    extent = sum((part.extent for part in parts), Extent())
-    names = parts[0].features or extent.names(name)
+    names = parts[0].features or feature_names(parts, name)
     return [part.changed(features=names) for part in parts]
+
+
+def feature_names(parts: Sequence[Any], name: str) -> FeatureNames:
+    """The columns of files, from their least index to the largest; from 1 if none has a 0."""
+    least, most = min(part.least for part in parts), max(part.most for part in parts)
+    entries = sum(part.entries for part in parts)
+    if not any(part.rows for part in parts):
+        raise DataError(f"{name}: there are no rows; a fit needs rows.")
+    if least < 0:
+        raise DataError(f"{name}: it has the index {least}; indices are 0 or more.")
+    if most > max(MAX_EMPTY_COLUMNS, MAX_COLUMNS_PER_ENTRY * entries):
+        raise DataError(
+            f"{name}: it has the index {most}, and {entries} entries in all; number the features "
+            "again, without gaps."
+        )
+    first = min(least, 1)
+    return FeatureNames(most + 1 - first, first, ("y",))
