@@ -15,9 +15,9 @@ from adaline.data.columns.look import study
 from adaline.data.columns.options import ColumnOptions
 from adaline.data.fitting.chunks import Reader
 from adaline.data.reading.blocks import blocks
+from adaline.data.reading.scratch import SCRATCH as SCRATCH
+from adaline.data.reading.scratch import kept_in as kept_in
 from adaline.data.reading.source import Source, place_of
-from adaline.data.reading.text_files import SCRATCH as SCRATCH
-from adaline.data.reading.text_files import kept_in as kept_in
 from adaline.data.sharing import Share, column, labels
 from adaline.errors import DataError
 from adaline.estimators.costs import weights_by_class

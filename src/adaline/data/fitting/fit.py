@@ -22,8 +22,8 @@ from adaline.data.fitting.newton import minimise
 from adaline.data.fitting.order import learn_in_order
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.libsvm import FeatureNames
+from adaline.data.reading.scratch import SCRATCH, kept_in
 from adaline.data.reading.source import Source, place_of
-from adaline.data.reading.text_files import SCRATCH, kept_in
 from adaline.data.storing.checkpoint import Checkpoint
 from adaline.distributed.clusters import TIMEOUT, Workers
 from adaline.estimators.registry import is_public, names_with

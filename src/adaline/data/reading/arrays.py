@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import io
 import os
+import tempfile
 import warnings
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -59,6 +61,19 @@ class MatrixSource(RowSource):
             zero = 128.0 if part.dtype.kind == "u" else 0.0  # 8 bits are stored about 128
             part = (part - zero) / 2.0 ** (8 * part.dtype.itemsize - 1)
         return Block(self.names, (), part, by_row(piece.start))
+
+
+def stack(parts: Iterator[Any]) -> Any:
+    """The rows of arrays that come once, in a temporary file; of sparse ones, in memory."""
+    first = next(parts)
+    if hasattr(first, "tocsr"):
+        return sparse.vstack([first, *parts]).tocsr()
+    with tempfile.TemporaryFile() as file:
+        for part in chain([first], parts):
+            if part.shape[1] != first.shape[1]:
+                raise ValueError(f"{first.shape[1]} and {part.shape[1]} columns")
+            part.astype(np.float64).tofile(file)
+        return np.memmap(file, np.float64, "r").reshape(-1, first.shape[1])
 
 
 def npy(path: str, options: ReadingOptions) -> MatrixSource:

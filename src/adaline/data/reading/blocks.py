@@ -9,11 +9,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from adaline.data.reading.arrays import MatrixSource, npy, npz, wav
+from adaline.data.reading.arrays import MatrixSource, npy, npz, stack, wav
 from adaline.data.reading.files import existing, expanded, reading
 from adaline.data.reading.json_files import NdjsonSource, json_table
 from adaline.data.reading.libsvm import LibsvmSource, share_features
@@ -22,8 +23,7 @@ from adaline.data.reading.sheets import sheet
 from adaline.data.reading.source import Block, Piece, RowSource, Source
 from adaline.data.reading.tables import (
     ParquetSource,
-    Stream,
-    from_reader,
+    from_batches,
     from_table,
     open_arrow,
 )
@@ -164,7 +164,7 @@ def _in_memory(source: Any, options: ReadingOptions) -> Source:
     if isinstance(source, np.ndarray) or hasattr(source, "tocsr"):
         return MatrixSource(source, options)
     if hasattr(source, "read_next_batch"):
-        return from_reader(source)
+        return from_batches(iter(source), options, "the Arrow stream")
     if name == "Series":
         raise DataError("a Series is one column; give a table: series.to_frame().")
     if any(hasattr(source, how) for how in ("columns", "__arrow_c_stream__", "to_table")):
@@ -299,13 +299,20 @@ def _with_the_same_columns(parts: Sequence[Source], paths: Sequence[str]) -> lis
 
 
 def from_iterable(parts: Iterable[Any], options: ReadingOptions) -> Source:
-    """A list of blocks, or a generator of them, which come once."""
+    """A list of blocks; or a generator of them, which come once and are put in a temporary file."""
     sources = (_open_part(part, options) for part in parts)
-    if not isinstance(parts, list | tuple):
-        return Stream((s.read(Piece(0, 0, s.rows or 0)) for s in sources), "the stream of blocks")
-    if not parts:
-        raise DataError("the list of blocks is empty; give at least one.")
-    return JoinedSource("the list of blocks", list(sources))
+    first = next(sources, None)
+    if first is None:
+        raise DataError("there are no blocks; give at least one.")
+    every = chain([first], sources)
+    if isinstance(parts, list | tuple):
+        return JoinedSource("the list of blocks", list(every))
+    name, contents = "the stream of blocks", (source.content for source in every)
+    with reading(name, "all blocks need the same columns and types"):
+        if first.is_matrix:
+            return MatrixSource(stack(contents), options, name)
+        tables = (table.cast(first.content.schema) for table in contents)
+        return from_batches((b for table in tables for b in table.to_batches()), options, name)
 
 
 def _open_part(part: Any, options: ReadingOptions) -> RowSource:

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import datetime
 import math
-import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from itertools import accumulate, pairwise
+from tempfile import gettempdir
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.data.reading.files import (
-    TemporaryPath,
     existing,
     fingerprint_of_file,
     is_url,
@@ -30,13 +29,13 @@ from adaline.data.reading.files import (
 )
 from adaline.data.reading.notations import CODE, MAX_STRAYS, read
 from adaline.data.reading.options import ReadingOptions
+from adaline.data.reading.scratch import put_in_file
 from adaline.data.reading.source import (
     Block,
     Column,
     Kind,
     Piece,
     RowSource,
-    Source,
     by_row,
     checked_names,
     slice_rows,
@@ -246,40 +245,6 @@ class ParquetSource(RowSource):
                 raise ValueError(f"the last one is row {at - 1}")
 
 
-class Stream(Source):
-    """Blocks of a generator or an Arrow stream, which come once, and are put aside in a file."""
-
-    held_here = True
-
-    def __init__(self, parts: Iterator[Block], name: str, kinds: Sequence[Kind] = ()) -> None:
-        self.name, self.file, self.pieces, self.rows = name, TemporaryPath(), list[Piece](), 0
-        self.starts = list[int]()  # of the blocks in the file
-        with open(self.file.path, "wb") as file:
-            for block in parts:
-                self.pieces.append(Piece(len(self.pieces), self.rows, self.rows + block.rows))
-                self.starts.append(file.tell())
-                pickle.dump((block.names, block.columns, block.matrix), file)
-                self.rows += block.rows
-        if not self.rows:
-            raise DataError(f"{name}: there are no rows; a fit needs rows.")
-        first = self.head()
-        self.names, self.is_matrix = first.names, first.matrix is not None
-        self.kinds = tuple(kinds or (first.column(j).kind for j in range(len(first.names))))
-
-    def descriptors(self) -> list[Piece]:
-        return self.pieces
-
-    def read(self, piece: Piece) -> Block:
-        with open(self.file.path, "rb") as file:
-            file.seek(self.starts[piece.index])
-            names, columns, matrix = pickle.load(file)
-        return Block(names, columns, matrix, by_row(piece.start))
-
-    @property
-    def fingerprint(self) -> str:
-        raise DataError(f"{self.name} has no name to find it by; checkpoints need a file.")
-
-
 def from_table(table: Any, options: ReadingOptions, name: str = "the table") -> TableSource:
     """Anything with columns that has an Arrow C stream, a pandas DataFrame, or an Arrow dataset."""
     pa = arrow("tables")
@@ -316,19 +281,18 @@ def from_values(
     return TableSource(table, options, name, odd, numbers)
 
 
-def from_reader(stream: Any) -> Source:
-    """Batches of an Arrow stream, which come once."""
-    kinds = [kind_of_type(field.type) for field in stream.schema]
-    checked_names(list(stream.schema.names), "the Arrow stream")
+def from_batches(batches: Iterator[Any], options: ReadingOptions, name: str) -> TableSource:
+    """Record batches that come once, put in a temporary file."""
+    import pyarrow as pa
 
-    def parts() -> Iterator[Block]:
-        start = 0
-        for batch in stream:
-            if batch.num_rows:
-                yield block_of(batch, kinds, by_row(start))
-            start += batch.num_rows
+    streams = [batches]
 
-    return Stream(parts(), "the Arrow stream", kinds)
+    def take() -> Iterator[Any]:
+        if not streams:
+            raise DataError(f"{name}: its rows find no room in {gettempdir()}; set TMPDIR.")
+        return streams.pop()
+
+    return TableSource(pa.Table.from_batches(put_in_file(take, name)), options, name)
 
 
 # Python values.

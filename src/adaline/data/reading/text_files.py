@@ -13,30 +13,23 @@ import copy
 import gzip
 import hashlib
 import lzma
-import math
-import mmap
-import os
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, chain, islice, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import Any
 
 from adaline.data.reading.files import fingerprint_of_file, open_binary, reading, stamp
+from adaline.data.reading.scratch import Scratch, put_in_file, remembered
 from adaline.data.reading.source import Block, Piece, Source
 from adaline.data.reading.tables import arrow
-from adaline.errors import DataError, refuse_beyond_memory
-from adaline.sums.mapreduce import Executor
+from adaline.errors import DataError
 
-SCRATCH = math.inf  # bytes of temporary files, unless a user sets a limit
 HEAD_BYTES = 2**20  # from which dialects, names and types are recognised
 BLOCK_BYTES = 2**23  # of text
 LONGEST_RECORD = 2**30  # bytes
-REMEMBERED = 4  # texts whose tables a process remembers, heads included
 ENDINGS = (".gz", ".bz2", ".xz", ".zst")  # of names of packed files
 # How a packed file begins: longer than a column name that it could be mistaken for.
 _PACKED: dict[bytes, Any] = {
@@ -46,7 +39,6 @@ _PACKED: dict[bytes, Any] = {
     rb"\x28\xb5\x2f\xfd": lambda file: arrow(".zst files").CompressedInputStream(file, "zstd"),
 }
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
-_remembered: dict[str, list[Any]] = {}  # record batches by the text and how it was parsed
 
 
 @dataclass
@@ -199,23 +191,17 @@ class TextSource(Source):
             table = self.parse(data, line)
             yield from table.to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
 
-    def _all_batches(self) -> Iterator[Any]:
-        return iter(self.batches(head=True)) if self.is_small else self._parse_all(self.size)
-
     def batches(self, *, head: bool = False) -> list[Any]:
         """A record batch for each block; or that of the head, about a megabyte of text."""
         # All that the batches depend on: a file may be opened again with other options.
         facts = self.text, stamp(self.text.path), self.layout, self.begin, self.end, self.size, head
         key = hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
-        if (batches := _remembered.get(key)) is None:
-            if head:
-                batches = [next(self._parse_all(HEAD_BYTES))]
-            else:
-                batches = in_scratch(self._all_batches, self.scratch, key, self.name)
-            for old in list(_remembered)[: 1 - REMEMBERED]:  # threads may do so, too
-                _remembered.pop(old, None)
-            _remembered[key] = batches
-        return batches
+        if head:
+            return remembered(key, lambda: [next(self._parse_all(HEAD_BYTES))])
+        return remembered(key, lambda: put_in_file(self._all, self.name, self.scratch, key))
+
+    def _all(self) -> Iterator[Any]:
+        return iter(self.batches(head=True)) if self.is_small else self._parse_all(self.size)
 
     def descriptors(self) -> list[Piece]:
         if not self.ends:
@@ -250,81 +236,3 @@ class TextSource(Source):
         other = copy.copy(self)
         vars(other).update(attributes)
         return other
-
-
-@dataclass(frozen=True)
-class Scratch:
-    """A folder of temporary files, which processes of one machine share."""
-
-    size: float  # bytes, at most
-    folder: str
-
-
-@contextmanager
-def kept_in(size: float, who: int | Executor) -> Iterator[Scratch | None]:
-    """A folder for as long as a fit lasts; None on a cluster, whose machines share none."""
-    if not isinstance(who, int):
-        yield None
-        return
-    with tempfile.TemporaryDirectory(prefix="adaline-", ignore_cleanup_errors=True) as folder:
-        try:
-            yield Scratch(size, folder)
-        finally:
-            _remembered.clear()  # what is mapped into memory takes room even if removed
-
-
-def in_scratch(
-    parsed: Callable[[], Iterator[Any]], scratch: Scratch | None, key: str, name: str
-) -> list[Any]:
-    """Record batches in a temporary file, mapped into memory.
-
-    Without a scratch folder the file has no name, and goes with the batches. Where there is no room
-    for it, the batches stay in memory.
-    """
-    import pyarrow as pa
-
-    folder = tempfile.gettempdir() if scratch is None else scratch.folder
-    path = os.path.join(folder, key)
-    with suppress(OSError):
-        if scratch is not None and os.path.exists(path):
-            with open(path, "rb") as file:
-                return _map(file)
-        limit, batches = _room(folder, scratch), parsed()
-        with tempfile.NamedTemporaryFile(prefix="adaline-", dir=folder) as new:
-            first = next(batches)
-            with pa.ipc.new_file(new, first.schema) as writer:
-                for batch in chain([first], batches):
-                    if new.tell() + batch.nbytes > limit:
-                        raise OSError(f"there is room for {limit} bytes")
-                    writer.write_batch(batch)
-            new.flush()
-            if scratch is not None:  # named at once, so that nobody reads half a file
-                with suppress(FileExistsError):
-                    os.link(new.name, path)
-            return _map(new)
-    held, size = list[Any](), 0
-    for batch in parsed():
-        held.append(batch)
-        size += batch.nbytes
-        advice = "Set TMPDIR to a folder with more room, or save the file as Parquet."
-        refuse_beyond_memory(size, f"{name}: rows that found no room in {folder}", advice)
-    return held
-
-
-def _map(file: Any) -> list[Any]:
-    import pyarrow as pa
-
-    content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    batches = pa.ipc.open_file(pa.py_buffer(content))
-    return [batches.get_batch(k) for k in range(batches.num_record_batches)]
-
-
-def _room(folder: str, scratch: Scratch | None) -> float:
-    """Bytes that a new file may have: half of what is free, or what its owner has left."""
-    free = shutil.disk_usage(folder).free
-    with suppress(AttributeError):  # Windows, which has no tmpfs
-        if os.major(os.stat(folder).st_dev) == 0:  # no disk: it may lie in memory
-            free = min(free, os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    if scratch is None:
-        return free // 2
-    return min(free // 2, scratch.size - sum(one.stat().st_size for one in os.scandir(folder)))
