@@ -235,9 +235,8 @@ class JoinedSource(Source):
             self.rows = sum(part.rows or 0 for part in parts)
 
     def over(self, change: Callable[[Source], Source]) -> JoinedSource:
-        other = copy.copy(self)
-        other.parts = [change(part) for part in self.parts]
-        other.kinds = other.parts[0].kinds
+        parts = [change(part) for part in self.parts]
+        other: JoinedSource = self.changed(parts=parts, kinds=parts[0].kinds)
         return other
 
     def descriptors(self) -> Iterator[SourcePiece]:
@@ -263,8 +262,7 @@ class JoinedSource(Source):
         return self.parts[0].strays()
 
     def for_reading(self) -> Source:
-        other = copy.copy(self)
-        other.parts = []
+        other: Source = self.changed(parts=[])
         return other
 
     @property

@@ -1,6 +1,6 @@
 """Sources of rows: what every reader returns, and what studies, fits and the command read.
 
-A source has pieces, which say where rows are (rows, or bytes of text, from here to there). A piece
+A source has pieces, which say where rows are (from row to row). A piece
 is small and picklable, and `read(piece)` is a pure function of the file, so that the same piece is
 the same block in any process.
 """
@@ -37,7 +37,7 @@ HEAD_NUMBERS = 2**17  # in the head of a table: about a megabyte
 
 @dataclass(frozen=True)
 class Piece:
-    """Where the rows of a block are: start and stop in rows, or in bytes for text files."""
+    """Where the rows of a block are."""
 
     index: int
     start: int
@@ -192,6 +192,12 @@ class Source(Result):
         """All that `read` needs, and no list of pieces: what travels with every piece."""
         return self
 
+    def changed(self, **attributes: Any) -> Any:
+        """A copy with other attributes."""
+        other = copy.copy(self)
+        vars(other).update(attributes)
+        return other
+
     def __iter__(self) -> Iterator[Block]:
         return map(self.read, self.descriptors())
 
@@ -286,8 +292,7 @@ class Derived(Source):
         return map(self.of, self.source.slices(piece))
 
     def over(self, change: Callable[[Source], Source]) -> Source:
-        other = copy.copy(self)
-        other.source = change(self.source)
+        other: Source = self.changed(source=change(self.source))
         return other
 
     def for_reading(self) -> Source:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import bz2
 import codecs
-import copy
 import gzip
 import hashlib
 import lzma
@@ -229,10 +228,4 @@ class TextSource(Source):
 
     def keeping(self, scratch: Any) -> Source:
         other: Source = self if scratch is None else self.changed(scratch=scratch)
-        return other
-
-    def changed(self, **attributes: Any) -> Any:
-        """A copy with other attributes."""
-        other = copy.copy(self)
-        vars(other).update(attributes)
         return other
