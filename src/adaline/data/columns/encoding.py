@@ -226,7 +226,7 @@ class Encoding(Result):
         be read stays as it is, and is refused when it is read.
         """
         source = blocks(source)
-        if self.missing not in ("auto", "mean") or self.unknown != "zeros" or not source.again:
+        if self.missing not in ("auto", "mean") or self.unknown != "zeros":
             return self, {}
         numbers = [e for e in self.inputs if e.levels is None and e.name in source.names]
         written = self.prepare(source, as_written=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adaline.data.columns.encoding import Encoding
-from adaline.data.columns.facts import Facts, collect, facts_of_block
+from adaline.data.columns.facts import Facts, collect
 from adaline.data.columns.formula import parse_formula
 from adaline.data.columns.inputs import ByName, Input, values_in
 from adaline.data.columns.options import ColumnOptions
@@ -181,9 +181,9 @@ def study(source: Source, options: ColumnOptions) -> Look:
         look_at(name, head[name], facts.get(name), verdicts.get(name), name == target)
         for name in names
     )
-    rows = next((fact.n + fact.gaps for fact in facts.values()), None) if source.again else None
+    rows = next((fact.n + fact.gaps for fact in facts.values()), source.rows)
     notes = tuple((v.name, v.note) for v in verdicts.values() if v.note and not v.why)
-    return Look(source.name, source.rows if rows is None else rows, columns, encoding, notes)
+    return Look(source.name, rows, columns, encoding, notes)
 
 
 def collect_facts(
@@ -198,14 +198,6 @@ def collect_facts(
     text = {e.name for e in entries if e.levels is not None or head[e.name].kind == "text"}
     numbers = {e.name for e in entries if e.name != target and (e.is_date or means)}
     wanted = [entry for entry in entries if entry.name in text | numbers]
-    if not source.again:  # the first rows of the target must do
-        if any(entry.name != target for entry in wanted):
-            raise DataError(
-                f"{source.name} can be read once only, and its text columns and means need a pass "
-                "of their own; save it to a file first, give an encoding=, or choose columns= of "
-                "numbers."
-            )
-        return facts_of_block(wanted, options.na, head.block)
     facts = collect(source, wanted, options.na, options.jobs)
     late = []
     for name, verdict in read.items():
