@@ -72,25 +72,27 @@ def put_in_file(
             with open(path, "rb") as file:
                 return _map(file)
         limit, new_batches = _room(folder, scratch), batches()
-        with tempfile.NamedTemporaryFile(prefix="adaline-", dir=folder) as new:
-            first = next(new_batches)
+        is_shared = scratch is not None
+        with tempfile.NamedTemporaryFile("wb+", dir=folder, delete=not is_shared) as new:
+            if (first := next(new_batches, None)) is None:
+                return []
             with pa.ipc.new_file(new, first.schema) as writer:
                 for batch in chain([first], new_batches):
                     if new.tell() + batch.nbytes > limit:
                         raise OSError(f"there is room for {limit} bytes")
                     writer.write_batch(batch)
             new.flush()
-            if scratch is not None:  # named at once, so that nobody reads half a file
-                with suppress(FileExistsError):
-                    os.link(new.name, path)
-            return _map(new)
-    held, size = list[Any](), 0
+            mapped = _map(new)
+        if is_shared:
+            os.replace(new.name, path)  # at once, so that nobody reads half a file
+        return mapped
+    in_memory, size = list[Any](), 0
     for batch in batches():
-        held.append(batch)
+        in_memory.append(batch)
         size += batch.nbytes
         advice = "Set TMPDIR to a folder with more room, or save the file as Parquet."
         refuse_beyond_memory(size, f"{name}: rows that found no room in {folder}", advice)
-    return held
+    return in_memory
 
 
 def _map(file: Any) -> list[Any]:

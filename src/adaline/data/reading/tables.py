@@ -292,7 +292,9 @@ def from_batches(batches: Iterator[Any], options: ReadingOptions, name: str) -> 
             raise DataError(f"{name}: its rows find no room in {gettempdir()}; set TMPDIR.")
         return streams.pop()
 
-    return TableSource(pa.Table.from_batches(put_in_file(take, name)), options, name)
+    if not (rows := put_in_file(take, name)):
+        raise DataError(f"{name}: there are no rows; a fit needs rows.")
+    return TableSource(pa.Table.from_batches(rows), options, name)
 
 
 # Python values.
