@@ -261,7 +261,7 @@ class RowSource(Source):
 
     @property
     def fingerprint(self) -> str:
-        if self.load is not None:
+        if not self.held_here:
             return fingerprint_of_file(self.name, self.size, self.names, self.kinds)
         digest = hashlib.sha256(f"{self.rows} {self.size} {self.names} {self.kinds}".encode())
         for piece in ranges(self.rows or 0, max((self.rows or 0) // 64, 1)):
@@ -291,11 +291,10 @@ class Derived(Source):
     def slices(self, piece: Piece) -> Iterator[Block]:
         return map(self.of, self.source.slices(piece))
 
-    def over(self, change: Callable[[Source], Source]) -> Source:
-        other: Source = self.changed(source=change(self.source))
-        return other
+    def over(self, change: Callable[[Source], Source]) -> Any:
+        return self.changed(source=change(self.source))
 
-    def for_reading(self) -> Source:
+    def for_reading(self) -> Any:
         return self.over(lambda source: source.for_reading())
 
     def head(self) -> Block:

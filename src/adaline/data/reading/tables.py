@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from adaline.data.reading.files import (
     existing,
-    fingerprint_of_file,
     is_url,
     open_binary,
     reading,
@@ -207,10 +206,6 @@ class ParquetSource(RowSource):
             if end > edges[-1] and following - edges[-1] > 2 * self.size:
                 edges.append(end)
         return [Piece(k, i, j) for k, (i, j) in enumerate(pairwise(edges))]
-
-    @property
-    def fingerprint(self) -> str:
-        return fingerprint_of_file(self.name, self.names, self.kinds, self.ends, self.size)
 
     def head(self) -> Block:
         batch = next(self._batches(Piece(0, 0, self.ends[-1]), self.head_rows))

@@ -226,6 +226,5 @@ class TextSource(Source):
         cuts = self.begin, self.end, self.size, len(self.names)
         return fingerprint_of_file(self.text.path, *cuts, self.layout, self.text.encoding)
 
-    def keeping(self, scratch: Any) -> Source:
-        other: Source = self if scratch is None else self.changed(scratch=scratch)
-        return other
+    def keeping(self, scratch: Any) -> Any:
+        return self if scratch is None else self.changed(scratch=scratch)

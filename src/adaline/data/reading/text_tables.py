@@ -175,22 +175,20 @@ class TextTable(TextSource):
         places = chosen(options.columns, header.names, self.name)
         self.layout = Layout(dialect, names_line, fields, tuple(kinds), tuple(places))
 
-    def _with(self, **changes: Any) -> TextTable:
+    def _with(self, **changes: Any) -> Any:
         layout = replace(self.layout, **changes)
-        table: TextTable = self if layout == self.layout else self.changed(layout=layout)
-        return table
+        return self if layout == self.layout else self.changed(layout=layout)
 
-    def with_columns(self, names: Sequence[str]) -> TextTable:
+    def with_columns(self, names: Sequence[str]) -> Any:
         return self._with(places=tuple(chosen(names, self.header.names, self.name)))
 
-    def reread(self, text: Sequence[str] = (), na: Sequence[str] = ()) -> TextTable:
+    def reread(self, text: Sequence[str] = (), na: Sequence[str] = ()) -> Any:
         named = zip(self.layout.fields, self.layout.kinds, strict=True)
         kinds = tuple("text" if name in text else kind for name, kind in named)
         return self._with(kinds=kinds, na=tuple(dict.fromkeys(na)))
 
-    def with_labels(self, name: str) -> TextTable:
-        table: TextTable = self.changed(labels=name)
-        return table
+    def with_labels(self, name: str) -> Any:
+        return self.changed(labels=name)
 
     def strays(self) -> dict[str, tuple[str, ...]]:
         with suppress(DataError):
