@@ -18,11 +18,10 @@ from adaline.errors import plural
 from adaline.linalg import UNDERFLOW, UNIT, length
 from adaline.parameters import NONE, NUMBER, is_sparse, named, numbers
 from adaline.results import Array, Certificate, Result
-from adaline.sums.rows import as_rows
+from adaline.sums.rows import as_rows, check_finite
+from adaline.sums.values import in_range
 
-_FIRST, _BLOCK = 256, 4096  # rows looked at first, and then at a time
-_COUNTED = 50_000  # rows up to which all that are on the wrong side are counted
-_LARGEST = float(np.finfo(np.float64).max)
+BLOCK = 4096  # rows at a time; any round number
 
 
 def separation(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> Certificate:
@@ -31,18 +30,14 @@ def separation(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> Certific
     Two classes (K = 1 neuron): t (w'x + b) > 0 with t = ±1. More: the neuron of the own class is
     larger than every other. X is dense or CSR.
     """
-    least, wrong, close, n, more = np.inf, 0, 0, X.shape[0], ""
-    proven = bool(np.isfinite(W).all() and np.isfinite(b).all())
-    ends = [*range(_FIRST, n, _BLOCK), n]
-    for i, end in zip([0, *ends], ends, strict=False):
-        gap, doubt, bound = _sides(W, b, X[i:end], codes[i:end])
+    least, wrong, close, n, proven = np.inf, 0, 0, X.shape[0], True
+    for i in range(0, n, BLOCK):
+        gap, doubt, bound = sides(W, b, X[i : i + BLOCK], codes[i : i + BLOCK])
         least = min(least, float(bound.min()))  # never NaN: what is not finite is -inf
         proven = proven and bool(np.all(gap > doubt))
         wrong += int(np.count_nonzero(~(gap > 0.0)))
         close += int(np.count_nonzero(~(np.abs(gap) >= doubt)))
-        if wrong and end < n and n > _COUNTED:  # nothing to prove, and long to count
-            more = "at least "
-            break
+    proven = proven and bool(np.isfinite(W).all() and np.isfinite(b).all())
     evidence = {"wrong": wrong, "too_close": close, "samples": n, "least_margin": least}
     if proven:
         statement = (
@@ -52,7 +47,7 @@ def separation(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> Certific
         return Certificate("separable", statement, evidence)
     are = "is" if wrong == 1 else "are"
     near = f", {close} within rounding of the boundary" if close else ""
-    statement = f"{more}{wrong} of {plural(n, 'sample')} {are} on the wrong side{near}"
+    statement = f"{wrong} of {plural(n, 'sample')} {are} on the wrong side{near}"
     return Certificate(
         "undecided",
         f"{statement}; separability is undecided: `separability(X, y)` decides it.",
@@ -60,59 +55,42 @@ def separation(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> Certific
     )
 
 
-def _sides(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> tuple[Array, Array, Array]:
+def sides(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> tuple[Array, Array, Array]:
     """How far each sample is on its right side, what rounding may have done, and the difference.
 
     The first two may be in units of their own for each row, the last is in those of w'x + b.
     """
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        gap, doubt = _gaps(W, b, X, codes)
+        gap, doubt = gaps(W, b, X, codes)
         bound = gap - doubt
         small = np.abs(gap) < 2.0**80 * X.shape[1] * UNDERFLOW  # products may have underflowed
         if np.isfinite(bound).all() and not (small.any() and W.any()):
             return gap, doubt, bound
         if not (np.isfinite(W).all() and np.isfinite(b).all()):
             return gap, doubt, np.full(len(gap), -np.inf)
-        Z, w, bias, e = _in_range(W, b, X)
-        gap, doubt = _gaps(w, bias, Z, codes)
+        Z, w, bias, e = in_range(X, W, b)
+        gap, doubt = gaps(w, bias, Z, codes)
         bound = np.ldexp(gap - doubt, e)
         # Numbers below the normal range may have been rounded up on the way back.
         bound = np.where(np.abs(bound) < UNDERFLOW, np.nextafter(bound, -np.inf), bound)
-        return gap, doubt, np.clip(bound, -_LARGEST, _LARGEST)
+        largest = np.finfo(np.float64).max
+        return gap, doubt, np.clip(bound, -largest, largest)
 
 
-def _in_range(W: Array, b: Array, X: Any) -> tuple[Any, Array, Array, NDArray[np.int64]]:
-    """(X, W, b) in powers of two that leave no product above one, and w'x + b = 2^e (W z + b).
-
-    Every row has an e of its own, and b (n, K) as many.
-    """
-    f = int(np.frexp(np.abs(W).max(initial=0.0))[1])
-    top = abs(X).max(axis=1)
-    top = np.asarray(top.todense()).ravel() if is_sparse(X) else top
-    own = np.frexp(np.asarray(top, dtype=np.float64))[1].astype(np.int64) + f
-    e = np.maximum(own, int(np.frexp(np.abs(b).max())[1])) if b.any() else own
-    if is_sparse(X):
-        Z = X.astype(np.float64)
-        Z.data = np.ldexp(Z.data, np.repeat(f - e, np.diff(X.indptr)))
-    else:
-        Z = np.ldexp(np.asarray(X, dtype=np.float64), (f - e)[:, None])
-    return Z, np.ldexp(W, -f), np.ldexp(b, -e[:, None]), e
-
-
-def _gaps(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> tuple[Array, Array]:
+def gaps(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> tuple[Array, Array]:
     """By how much each sample is on its right side, and what rounding may have done to that."""
     p, K = X.shape[1], len(W)
     V = np.asarray(X @ W.T, dtype=np.float64)
     V += b
     if K == 1:
-        gap, size = np.where(codes == 1, V[:, 0], -V[:, 0]), _sizes(W, b, X)[:, 0]
+        gap, size = np.where(codes == 1, V[:, 0], -V[:, 0]), sizes(W, b, X)[:, 0]
         return gap, 1.01 * (p + 3) * UNIT * size + (p + 3) * UNDERFLOW
     own = np.arange(len(codes)), codes
     gap = V[own]
     V[own] = -np.inf
     gap -= V.max(axis=1)
     if is_sparse(X) or b.ndim == 2:
-        each = _sizes(W, b, X)
+        each = sizes(W, b, X)
         size = each[own] + each.max(axis=1)
     else:  # no sum of another class is above that of the largest weights: K sums become two
         x, w = np.abs(X), np.abs(W)
@@ -121,7 +99,7 @@ def _gaps(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> tuple[Array, 
     return gap, 1.01 * (p + 3) * UNIT * size + 2 * (p + 3) * UNDERFLOW
 
 
-def _sizes(W: Array, b: Array, X: Any) -> Array:
+def sizes(W: Array, b: Array, X: Any) -> Array:
     return np.asarray(abs(X) @ np.abs(W).T, dtype=np.float64) + np.abs(b)
 
 
@@ -135,19 +113,19 @@ def margin_bounds(
     the direction w. Rows `support` with their weights are convex combinations: of each class with a
     bias, else of t z.
     """
-    lower = _margin_of(Z, t, w, bias)
+    lower = margin_of(Z, t, w, bias)
     S = Z[support]
     S = S.toarray() if hasattr(S, "toarray") else S
     side = t[support]
     if not bias:
-        point, doubt = _combination(side[:, None] * S, weights)
-        return lower, _length(point, doubt)
-    p, p_doubt = _combination(S[side > 0], weights[side > 0])
-    q, q_doubt = _combination(S[side < 0], weights[side < 0])
-    return lower, _length(p - q, p_doubt + q_doubt + UNIT * np.abs(p - q)) / 2.0
+        point, doubt = combination(side[:, None] * S, weights)
+        return lower, length_at_most(point, doubt)
+    p, p_doubt = combination(S[side > 0], weights[side > 0])
+    q, q_doubt = combination(S[side < 0], weights[side < 0])
+    return lower, length_at_most(p - q, p_doubt + q_doubt + UNIT * np.abs(p - q)) / 2.0
 
 
-def _margin_of(Z: Any, t: Array, w: Array, bias: bool) -> float:
+def margin_of(Z: Any, t: Array, w: Array, bias: bool) -> float:
     """At most the margin of direction w, with the best b where there is one."""
     p, size = Z.shape[1], length(w)
     if size == 0.0:
@@ -160,14 +138,14 @@ def _margin_of(Z: Any, t: Array, w: Array, bias: bool) -> float:
     return float(least / (size * grow))
 
 
-def _combination(S: Array, weights: Array) -> tuple[Array, Array]:
+def combination(S: Array, weights: Array) -> tuple[Array, Array]:
     """weights' S / sum(weights), and a bound of what rounding did to each component."""
     total, m = float(weights.sum()), len(weights)
     size = weights @ np.abs(S) / total
     return weights @ S / total, 1.01 * (2 * m + 5) * UNIT * size + (m + 5) * UNDERFLOW
 
 
-def _length(point: Array, doubt: Array) -> float:
+def length_at_most(point: Array, doubt: Array) -> float:
     """At least the length of what may lie within doubt of the point."""
     grow = 1.0 + 1.01 * (len(point) + 6) * UNIT
     return float((length(point) + length(doubt)) * grow)
@@ -219,14 +197,14 @@ def mistake_bound(X: Any, y: ArrayLike, w: ArrayLike, b: float | None = None) ->
             f"X has {X.shape[1]} columns and w has shape {weights.shape}; expected as many finite "
             "numbers."
         )
-    if not np.isfinite(_largest(X)):
-        raise ValueError("X contains NaN or infinity; drop those rows or fill the values in first.")
+    check_finite(X)
     # One power of two for all samples and one for (w, b): what is squared stays in range, and
     # quotients do not change.
     n, p = X.shape
-    e = int(np.frexp(max(_largest(X), float(b is not None)))[1])
+    e = max(int(np.frexp(max(abs(X).max(), float(b is not None)))[1]), -1000)
     f = int(np.frexp(max(float(np.abs(weights).max(initial=0.0)), abs(b or 0.0)))[1])
-    X, weights, b = _scaled(X, -e), np.ldexp(weights, -f), None if b is None else np.ldexp(b, -f)
+    X, weights = X.astype(np.float64) * 2.0**-e, np.ldexp(weights, -f)
+    b = None if b is None else np.ldexp(b, -f)
     bias = float(np.ldexp(b or 0.0, -e))
     values = np.asarray(X @ weights, dtype=np.float64) + bias
     # What rounding may have added to the margin is taken off: a bound must not be too small.
@@ -251,16 +229,3 @@ def mistake_bound(X: Any, y: ArrayLike, w: ArrayLike, b: float | None = None) ->
         # Quotients of numpy's numbers are infinite where they overflow, not an error.
         lecture, sharp = (float(np.float64(a) / D / D) for a in (beta, R2))
     return MistakeBound(lecture, sharp, distance, R)
-
-
-def _largest(X: Any) -> float:
-    values = X.data if is_sparse(X) else X
-    return float(np.maximum(values.max(initial=0.0), -values.min(initial=0.0)))  # NaN stays NaN
-
-
-def _scaled(X: Any, e: int) -> Any:
-    if is_sparse(X):
-        X = X.astype(np.float64)
-        X.data = np.ldexp(X.data, e)
-        return X
-    return np.ldexp(X.astype(np.float64), e)

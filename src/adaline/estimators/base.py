@@ -24,7 +24,8 @@ from adaline.certificates.digits import delivered
 from adaline.estimators.registry import Declared, Effect, Scatter, Score, Target, demand
 from adaline.parameters import Advises, ParameterError, is_number, is_sparse, shown
 from adaline.results import Array, Certificate, Fit
-from adaline.sums.rows import as_csr, check_finite, is_dask, linear_values
+from adaline.sums.rows import as_csr, check_finite, is_dask
+from adaline.sums.values import linear_values
 
 if TYPE_CHECKING:
     from adaline.sums.class_moments import Codes

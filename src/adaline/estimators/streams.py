@@ -16,7 +16,7 @@ from adaline.estimators.base import Classifier, Learner, require_order
 from adaline.estimators.registry import demand
 from adaline.parameters import ParameterError, shown
 from adaline.results import Array, Fit
-from adaline.sums.rows import linear_values
+from adaline.sums.values import linear_values
 
 
 class StreamWeights(Learner):

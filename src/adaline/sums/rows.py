@@ -138,45 +138,6 @@ def check_finite(X: Any, names: Callable[[], list[str]] | None = None, what: str
     )
 
 
-def linear_values(
-    X: Any, W: Any, b: Any, *, comparable: bool, names: Callable[[], list[str]] | None = None
-) -> Array:
-    """v = W x + b of each row of X, dense or CSR; (n, K) in the dtype of X.
-
-    X that is not finite is refused, as by `check_finite`. Products beyond the range of X's dtype
-    may have a sum within it. Where v itself is beyond, it is infinite; if v are to be `comparable`,
-    all K of that row are divided by one number instead.
-
-    >>> X, W = np.array([[1e308, 1e308]]), np.array([[3.0, -2.5], [4.0, 5.0]])
-    >>> linear_values(X, W, np.zeros(2), comparable=False)
-    array([[5.e+307,     inf]])
-    """
-    if not is_sparse(X) and np.count_nonzero(W) < W.size:
-        check_finite(X, names)  # BLAS may leave out a column without weight, NaN and all
-    with np.errstate(over="ignore", invalid="ignore"):
-        V: Array = np.asarray(X @ W.T)
-        V = np.asarray(np.add(V, b, out=V if V.dtype == np.result_type(V, b) else None))
-        if isfinite(np.add.reduce(V, axis=None)):  # NaN and infinity would have reached the sum
-            return V
-        check_finite(X, names)
-        finite = np.isfinite(V)
-        if finite.all() or not (np.isfinite(W).all() and np.isfinite(b).all()):
-            return V
-        far = ~finite.all(axis=1)
-        x, W, b = (part.astype(np.float64) for part in (X[far], W, b))
-        sizes = np.abs(x).max(), np.abs(W).max(), np.abs(b).max(), float(W.shape[1])
-        of_x, of_w, of_b, of_p = (int(np.frexp(size)[1]) for size in sizes)
-        s = max(of_x + of_w + of_p - LARGEST_EXPONENT, of_b - LARGEST_EXPONENT, 0)
-        scaled = (x * 2.0**-s) @ W.T + b * 2.0**-s
-        V[far] = np.ldexp(scaled, s)
-        beyond = ~np.isfinite(V[far]).all(axis=1)
-        if comparable and beyond.any():
-            top = np.frexp(np.abs(scaled[beyond]).max(axis=1))[1]
-            e = np.finfo(V.dtype).maxexp - 2 - top  # so that differences are finite
-            V[np.flatnonzero(far)[beyond]] = np.ldexp(scaled[beyond], e[:, None])
-    return V
-
-
 @dataclass(frozen=True, eq=False)
 class Rows:
     """X (n, p), Y (n, k), weights omega > 0 (n,) or (0,), and X_low (n, p) or (0, 0).
