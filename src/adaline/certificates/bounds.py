@@ -21,7 +21,7 @@ which is positive beyond the bound: there f rises in all directions.
 **Three choices of M.**
 
 1. The Hessian at an earlier theta_0 where values differ by at most s: H(theta) >= e^-s H(theta_0).
-   So the matrix of a step proves the next theta. Or that of some of the rows, with the penalty.
+   So the matrix of a step proves the next theta.
 2. K classes, one matrix for all: H >= (sum_i omega_i min_k p_ik z z' + penalty) x (I - 11'/K).
 3. Weights penalised, bias not, no matrix at all: H >= diag(alpha, 0) + h (m, 1)(m, 1)' with h and m
    the sum of the curvatures and their mean row (Jensen).
@@ -272,8 +272,7 @@ def metrics(
     K, joint, in_memory = problem.K, problem.price("joint"), isinstance(problem, Objective)
 
     def matrix(want: Want) -> Matrix | None:
-        few = problem.enough_for_a_bound() if in_memory else problem
-        there = few.sums(theta, want)
+        there = problem.sums(theta, want)
         return Matrix.of(regular(there.H, K) if want == "joint" else there.H, there, 0.0, K)
 
     if earlier is not None:

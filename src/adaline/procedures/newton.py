@@ -34,14 +34,13 @@ from adaline.linalg import (
     length,
 )
 from adaline.results import Array, Certificate, NewtonFit, Outcome, Steps, Stepwise, finished
-from adaline.sums.objective import ROWS_PER_WEIGHT, Objective, Sums, Want
+from adaline.sums.objective import Objective, Sums, Want
 
 PAIRS = 20  # steps that L-BFGS remembers
 SUFFICIENT_DECREASE = 1e-4  # share of what the slope promises (Nocedal & Wright 2006, section 3.1)
 HALVINGS = 40  # of a step: 2^-40 of a Newton step hides any decrease
-STRIDE = 64  # at most; rows of a sample to start from are ROWS_PER_WEIGHT and more
 FEW_ROWS, MOST_ROWS = 512, 3000  # whose n x n side is where to begin, or a way out of slow steps
-DIAGONAL_TRIAL, SAMPLE_TRIAL = 8, 3  # steps with a model before it is judged; 1 with a Hessian
+DIAGONAL_TRIAL, MEAN_TRIAL = 8, 3  # steps with a model before it is judged; 1 with a Hessian
 DUAL_GAP = 0.01  # of tol times the null loss: one pass over text more, and most need no step
 FINE, COARSE = 0.1, 100.0  # of tol, on small and large tables; see `is_fine`
 PROOFS = 4  # times that a proof is tried, each after a goal at least ten times smaller
@@ -77,7 +76,7 @@ class State:
     problem: Problem
     theta: Array
     sums: Sums
-    model: Model
+    model: Model = field(init=False)
     hessian: tuple[Array, Sums] | None = None
     pairs: list[tuple[Array, Array, float]] = field(default_factory=list)
     history: list[float] = field(default_factory=list)
@@ -151,7 +150,7 @@ class State:
     def pays(self, goal: float, max_iter: int) -> bool:
         """Whether a better model costs less than the steps without it, or too few are left."""
         k, want = len(self.history) - 1, self.better()
-        trial = DIAGONAL_TRIAL if isinstance(self.model, Diagonal) else SAMPLE_TRIAL
+        trial = DIAGONAL_TRIAL if isinstance(self.model, Diagonal) else MEAN_TRIAL
         if not want or k < (1 if self.hessian else trial) or not self.nu > goal > 0:
             return False
         # The rate so far, or that of the latter half.
@@ -161,24 +160,22 @@ class State:
         return short or left > self.problem.price(want) + log(self.nu / goal) / 3.0
 
 
-def begin(problem: Any, theta: Array, goal: float, model: Model | None = None) -> State:
+def begin(problem: Any, theta: Array, goal: float) -> State:
     """The state at theta, with the cheapest model that is good enough to begin with."""
-    want: Want = "joint" if model is not None and problem.price("joint") <= 1.0 else ""
-    if model is None:
-        some: list[Want] = ["joint", "mean"] if problem.K > 1 else ["joint"]
-        most = bounds.DEAR if penalised(problem) else np.finfo(np.float64).max
-        want = next((one for one in some if problem.price(one) <= most), "")
-    sums = problem.sums(theta, want or "thin")
-    if model is None and not want:
-        own = problem.spread * float(sums.H[-1] / max(problem.weight, UNIT))
-        model = Diagonal(own, problem.penalty)
-        multiply = problem.products(theta) if penalised(problem) else None
-        if multiply is not None:
-            nu = sqrt(inner(sums.g, sums.g / model.own))
-            model = Products(multiply, model.own, goal, nu)
-    state = State(problem, theta, sums, model)  # type: ignore[arg-type]
+    wanted: list[Want] = ["joint", "mean"] if problem.K > 1 else ["joint"]
+    most = bounds.DEAR if penalised(problem) else np.finfo(np.float64).max
+    want: Want = next((one for one in wanted if problem.price(one) <= most), "")
+    state = State(problem, theta, problem.sums(theta, want or "thin"))
     if want:
-        state.take(sums, want)
+        state.take(state.sums, want)
+        return state
+    assert state.sums.H is not None
+    own = problem.spread * float(state.sums.H[-1] / max(problem.weight, UNIT))
+    state.model = model = Diagonal(own, problem.penalty)
+    multiply = problem.products(theta) if penalised(problem) else None
+    if multiply is not None:
+        nu = sqrt(inner(state.sums.g, state.sums.g / model.own))
+        state.model = Products(multiply, model.own, goal, nu)
     return state
 
 
@@ -280,8 +277,8 @@ def newton(
     fails asks for a smaller nu. It yields its State, at the start and after each step.
     """
     tol = float(tol)  # it may be a Fraction, which numpy does not know
-    theta, model = first_theta(problem, tol) if start is None else (start, None)
-    state = begin(problem, theta, tol * sqrt(problem.weight * theta.size), model)
+    theta = first_theta(problem, tol) if start is None else start
+    state = begin(problem, theta, tol * sqrt(problem.weight * theta.size))
     yield 0, state
     few = start is None and isinstance(state.model, Diagonal) and problem.rows.n < problem.q
     few = few and problem.rows.n * problem.K <= MOST_ROWS
@@ -323,32 +320,21 @@ def until_proven(state: State, max_iter: int, tol: float) -> Steps[NewtonFit]:
     return fit_of(state, outcome, proof)
 
 
-def first_theta(problem: Objective, tol: float) -> tuple[Array, Model | None]:
-    """Where to begin: at the minimum of a sample of the rows, with its Hessian.
+def first_theta(problem: Objective, tol: float) -> Array:
+    """Where to begin: where the loss says, unless the rows suggest a better place.
 
-    Where rows are few, and columns more, at the minimum over as many numbers as rows; of sparse
-    text, where coordinate descent on the rows ends.
+    Where rows are few, and columns more, that is the minimum over as many numbers as rows; of
+    sparse text, where coordinate descent on the rows ends.
     """
-    rows, K, theta = problem.rows, problem.K, problem.loss.start(problem.rows, problem.K)
+    rows, K = problem.rows, problem.K
     if penalised(problem) and rows.n <= min(FEW_ROWS, problem.q // 2):
-        return through_rows(problem, tol), None
+        return through_rows(problem, tol)
     if rows.is_wide and K == 1:
         from adaline.procedures.starts import dual_start, is_text  # few fits need it
 
         if is_text(problem):
-            return dual_start(problem, DUAL_GAP * tol * problem.loss.null(rows, 1)), None
-    stride = min(STRIDE, rows.n // max(2048, ROWS_PER_WEIGHT * problem.q))
-    if stride < 3 or not 1.0 < problem.price("mean") < inf:
-        return theta, None
-    few = problem.thinned(stride)
-    goal = 0.1 * sqrt(stride * theta.size)  # no nearer than what such a sample knows
-    state = begin(few, theta, goal)
-    if finished(descend(state, goal, 30)) in ("separated", "quasi"):
-        return theta, None
-    H = few.sums(state.theta, "joint" if K == 1 else "blocks").H
-    assert H is not None
-    model = Factor(H) if K == 1 else ForEachClass(H)
-    return (theta, None) if 0 <= model.rank < problem.q else (state.theta, model)
+            return dual_start(problem, DUAL_GAP * tol * problem.loss.null(rows, 1))
+    return problem.loss.start(rows, K)
 
 
 def through_rows(problem: Objective, tol: float) -> Array:

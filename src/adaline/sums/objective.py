@@ -33,8 +33,6 @@ K / (K - 1). "mean": one matrix for all classes. "least": sum of min_k p_k z z',
 the differences of classes. "thin": only the last column of that, a vector (q,).
 """
 
-EVERY, ROWS_PER_WEIGHT = 8, 20  # of more products than this, every 8th row bounds the curvature
-MANY_PRODUCTS = 1e8
 JOINT = 320  # K q up to which the Hessian of K classes is one matrix
 STEEPEST = 2.0**1000  # curvature of a penalty, at most
 LARGE = 2.0**300  # root of a curvature that is measured in a larger unit
@@ -163,18 +161,6 @@ class Objective:
         """
         own = self.rows.scale if units is None else self.rows.scale * units
         return replace(self, penalty=penalty_of(alpha, own, self.rows.unit))
-
-    def thinned(self, stride: int) -> Objective:
-        """Every stride-th row, with weights enlarged so that their sum stays the same."""
-        few = self.rows.taking(slice(None, None, stride))
-        more = self.rows.weight / max(few.weight, FAINTEST)
-        return replace(self, rows=replace(few, omega=few.weights * more))
-
-    def enough_for_a_bound(self) -> Objective:
-        """Some of very many rows, whose Hessian is a lower bound: at most EVERY times too low."""
-        n, q = self.rows.n, self.q
-        stride = min(EVERY, n // (ROWS_PER_WEIGHT * q)) if n * q**2 > MANY_PRODUCTS else 1
-        return self.every(stride) if stride > 1 else self
 
     def every(self, stride: int) -> Objective:
         """Every stride-th row, with its own weight: its Hessian is a lower bound on the whole."""

@@ -278,7 +278,8 @@ def descend(model: Learner, problem: Any) -> Any:
     else:
         passes, fields, diagonal = chunks.state
         problem.resume(passes, fields["sums"])
-        state = State(problem, model=Diagonal(np.ones(1), np.zeros(1)), **fields)
+        state = State(problem, **fields)
+        state.model = Diagonal(np.ones(1), np.zeros(1))
         vars(state.model).update(diagonal)
 
     def keep(done: int, now: State) -> None:
