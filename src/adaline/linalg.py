@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, lapack, qr, svd
 from scipy.linalg import toeplitz as toeplitz
-from scipy.linalg.blas import daxpy, ddot
+from scipy.linalg.blas import ddot
 
 from adaline.results import Array
 from adaline.sums.threads import one_blas_thread
@@ -45,11 +45,6 @@ def inner(a: Array, b: Array) -> float:
     if a.size > SHORT:
         return float((a * b).sum())
     return float(ddot(a.ravel(), b.ravel()))
-
-
-def add_multiple(y: Array, a: float, x: Array) -> None:
-    """y += a x, for arrays in one piece."""
-    daxpy(x.ravel(), y.ravel(), a=a)
 
 
 def lengths(A: Array) -> Array:
@@ -263,22 +258,19 @@ class Products:
         self.multiply, self.own, self.goal, self.first = multiply, own, goal, nu
 
     def solve(self, g: Array) -> Array:
-        d, r = np.zeros_like(g), g.copy()
-        y = r / self.own
-        size = inner(r, y)
-        nu = math.sqrt(max(size, 0.0))
+        from scipy.sparse.linalg import LinearOperator, cg  # few fits need it
+
+        # In these units own is the identity.
+        unit = np.broadcast_to(np.sqrt(self.own), g.shape).ravel()
+        b = g.ravel() / unit
+        nu = length(b)
         if nu == 0.0:
-            return d
-        enough = min(max(math.sqrt(nu / max(self.first, nu)), 0.02 * self.goal / nu), 0.3) * nu
-        for _ in range(self.most):
-            Hy = self.multiply(y)
-            along = inner(y, Hy)
-            if not along > 0.0:
-                break
-            d, r = d + size / along * y, r - size / along * Hy
-            other = r / self.own
-            before, size = size, inner(r, other)
-            if not size > enough * enough:
-                break
-            y = other + size / before * y
-        return d if d.any() else g / self.own
+            return np.zeros_like(g)
+        share = min(max(math.sqrt(nu / max(self.first, nu)), 0.02 * self.goal / nu), 0.3)
+
+        def multiply(e: Array) -> Array:
+            return self.multiply((e.ravel() / unit).reshape(g.shape)).ravel() / unit
+
+        H = LinearOperator((len(b), len(b)), multiply, dtype=np.float64)
+        e, _ = cg(H, b, rtol=share, maxiter=self.most)
+        return np.asarray((e / unit).reshape(g.shape))

@@ -29,7 +29,6 @@ from adaline.linalg import (
     Factor,
     ForEachClass,
     Products,
-    add_multiple,
     inner,
     length,
 )
@@ -259,10 +258,10 @@ def correct(g: Array, pairs: Any, solve: Callable[[Array], Array]) -> Array:
     r, shares = np.array(g, order="C"), []
     for s, y, sy in reversed(pairs):
         shares.append(inner(s, r) / sy)
-        add_multiple(r, -shares[-1], y)
+        r -= shares[-1] * y
     r = np.array(solve(r), order="C")
     for (s, y, sy), share in zip(pairs, reversed(shares), strict=True):
-        add_multiple(r, share - inner(y, r) / sy, s)
+        r += (share - inner(y, r) / sy) * s
     return r
 
 

@@ -10,7 +10,7 @@ procedures do not ask which.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from math import exp, frexp, inf, ldexp
 from typing import Any, Literal
@@ -127,7 +127,6 @@ class Objective:
     loss: Loss
     K: int
     penalty: Array
-    latest: dict[str, Any] = field(default_factory=dict, init=False)  # theta, its sums of "joint"
 
     @classmethod
     def of(
@@ -230,12 +229,7 @@ class Objective:
 
     def sums(self, theta: Array, want: Want = "") -> Sums:
         """Value, gradient and the curvature that is wanted, with the penalty."""
-        if want != "joint":
-            return self.bare_sums(theta, want).penalised(theta, self.penalty, self.rows.intercept)
-        if self.latest.get("at") is not theta:  # proofs and standard errors ask again
-            own = self.bare_sums(theta, want).penalised(theta, self.penalty, self.rows.intercept)
-            self.latest.update(at=theta, sums=own)
-        return self.latest["sums"]  # type: ignore[no-any-return]
+        return self.bare_sums(theta, want).penalised(theta, self.penalty, self.rows.intercept)
 
     def bare_sums(self, theta: Array, want: Want = "") -> Sums:
         """The same without the penalty: of a block, to be merged."""
