@@ -269,7 +269,7 @@ class Products:
         share = min(max(math.sqrt(nu / max(self.first, nu)), 0.02 * self.goal / nu), 0.3)
 
         def multiply(e: Array) -> Array:
-            return self.multiply((e.ravel() / unit).reshape(g.shape)).ravel() / unit
+            return np.asarray(self.multiply((e.ravel() / unit).reshape(g.shape)).ravel() / unit)
 
         H = LinearOperator((len(b), len(b)), multiply, dtype=np.float64)
         e, _ = cg(H, b, rtol=share, maxiter=self.most)
