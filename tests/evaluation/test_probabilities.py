@@ -57,7 +57,7 @@ def test_counts_are_those_of_each_threshold(rng):
     for t in (0.0, 0.1, 0.5, 0.77, 1.0, *np.unique(p)[::20]):
         above = p > t
         assert found.at(float(t)) == (int(np.sum(above & yes)), int(np.sum(above & ~yes)))
-    assert found.hits[-1] == found.alarms[-1] == 0
+    assert found.at(p.max()) == (0, 0)
 
 
 @pytest.mark.parametrize("ratio", [0.5, 1.0, 7.0])
@@ -69,7 +69,7 @@ def test_costs_are_the_sum_of_what_errors_cost(rng, ratio):
     def cost(t):
         return np.mean(np.where(yes & (p <= t), ratio, 0.0) + (~yes & (p > t)))
 
-    assert found.mean_cost(ratio) == pytest.approx(cost(1 / (1 + ratio)))
+    assert found.mean_cost(ratio, 1 / (1 + ratio)) == pytest.approx(cost(1 / (1 + ratio)))
     assert found.constant_cost(ratio) == pytest.approx(min(ratio * yes.mean(), 1 - yes.mean()))
 
 

@@ -304,35 +304,36 @@ def quality_for(model: BaseEstimator) -> Quality:
 class Thresholds(Result):
     """Two classes at every threshold: a row is positive if its probability exceeds it.
 
-    `hits` and `alarms` count positive and other rows above each of `thresholds`, from 0 up, and
-    hold until the next; `positive` and `others` are the rows of the two classes, `label` is that
-    of the positive one.
+    `positive` and `others` are the probabilities of the rows of both classes, sorted, and `label`
+    is the positive class.
 
     >>> found = thresholds(np.array([True, False, True]), np.array([0.9, 0.5, 0.25]), "ill")
-    >>> found.at(0.3), found.at(0.6)  # hits and false alarms
-    ((1, 1), (1, 0))
+    >>> found.at(np.array([0.3, 0.6]))  # hits and false alarms
+    (array([1, 1]), array([1, 0]))
     """
 
-    thresholds: Array
-    hits: Any
-    alarms: Any
-    positive: int
-    others: int
+    positive: Array
+    others: Array
     label: Any
 
-    def at(self, threshold: float) -> tuple[int, int]:
-        """Hits and false alarms if the probability has to exceed `threshold`."""
-        k = int(np.searchsorted(self.thresholds, threshold, side="right")) - 1
-        return int(self.hits[k]), int(self.alarms[k])
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.positive) + len(self.others)
 
-    def mean_cost(self, ratio: float) -> float:
-        """Of a decision at the threshold 1 / (1 + ratio), if a miss costs `ratio` false alarms."""
-        hits, alarms = self.at(1.0 / (1.0 + ratio))
-        return (ratio * (self.positive - hits) + alarms) / (self.positive + self.others)
+    def at(self, threshold: Any) -> tuple[Any, Any]:
+        """Hits and false alarms if the probability has to exceed a threshold, or each of many."""
+        above = [np.searchsorted(p, threshold, side="right") for p in (self.positive, self.others)]
+        return len(self.positive) - above[0], len(self.others) - above[1]
+
+    def mean_cost(self, ratio: float, threshold: Any) -> Any:
+        """Of a decision, if a miss costs `ratio` false alarms."""
+        hits, alarms = self.at(threshold)
+        return (ratio * (len(self.positive) - hits) + alarms) / self.rows
 
     def constant_cost(self, ratio: float) -> float:
         """The same of the better of two constant predictions."""
-        return min(ratio * self.positive, self.others) / (self.positive + self.others)
+        return min(ratio * len(self.positive), len(self.others)) / self.rows
 
 
 def miss_to_alarm_ratio(model: BaseEstimator) -> float:
@@ -344,13 +345,6 @@ def miss_to_alarm_ratio(model: BaseEstimator) -> float:
 
 
 def thresholds(yes: Any, p: Array, label: Any = True) -> Thresholds | None:
-    """Count hits and false alarms of probabilities p of the class `label`; None for one class."""
+    """What each threshold makes of probabilities p of the class `label`; None for one class."""
     y = np.asarray(yes, dtype=bool)
-    if y.all() or not y.any():
-        return None
-    # At threshold 0 all rows with p > 0 are positive, at each value of p those above it.
-    at = np.unique(np.append(p, 0.0))
-    hits, alarms = (
-        len(part) - np.searchsorted(np.sort(part), at, side="right") for part in (p[y], p[~y])
-    )
-    return Thresholds(at, hits, alarms, int(y.sum()), int((~y).sum()), label)
+    return Thresholds(np.sort(p[y]), np.sort(p[~y]), label) if y.any() and not y.all() else None

@@ -205,8 +205,8 @@ class ThresholdDisplay(BinaryDisplay):
     --------
     >>> from adaline.plot import ThresholdDisplay
     >>> picture = ThresholdDisplay.from_predictions(["a", "b", "b"], [0.2, 0.4, 0.9], positive="b")
-    >>> picture.counts.at(0.3), picture.threshold
-    ((2, 0), 0.5)
+    >>> picture.counts.at(np.array([0.1, 0.3])), picture.threshold
+    ((array([2, 2]), array([1, 0])), 0.5)
     """
 
     counts: Thresholds  #: True and false positives at every threshold.
@@ -247,22 +247,21 @@ class ThresholdDisplay(BinaryDisplay):
         precision = percent(hits / (hits + alarms)) if hits + alarms else "–"
         return (
             f"Predicting {positive} from {percent(self.threshold)} on: recall "
-            f"{percent(hits / c.positive)}, precision {precision}, mean cost "
-            f"{number(c.mean_cost(self.ratio), 3)}; without a model "
+            f"{percent(hits / len(c.positive))}, precision {precision}, mean cost "
+            f"{number(c.mean_cost(self.ratio, self.threshold), 3)}; without a model "
             f"{number(c.constant_cost(self.ratio), 3)}"
         )
 
     def _draw(self, ax: draw.Axes) -> None:
-        c, at = self.counts, np.append(self.counts.thresholds, 1.0)
-        costs = (self.ratio * (c.positive - c.hits) + c.alarms) / (c.positive + c.others)
-        costs = costs / c.constant_cost(self.ratio)
+        c = self.counts
+        at = np.unique(np.concatenate([[0.0, 1.0], c.positive, c.others]))
+        hits, alarms = c.at(at)
+        costs = c.mean_cost(self.ratio, at) / c.constant_cost(self.ratio)
         with np.errstate(invalid="ignore"):  # without a positive prediction there is no precision
-            precision = c.hits / (c.hits + c.alarms)
-        curves = {"recall": c.hits / c.positive, "precision": precision}
-        curves["cost against no model"] = costs
-        for k, (words, values) in enumerate(curves.items()):
-            steps = np.append(values, values[-1])
-            draw.curve(ax, at, steps, k, drawstyle="steps-post", label=words)
+            precision = hits / (hits + alarms)
+        shares = {"recall": hits / len(c.positive), "precision": precision}
+        for k, (words, y) in enumerate((shares | {"cost against no model": costs}).items()):
+            draw.curve(ax, at, y, k, drawstyle="steps-post", label=words)
         draw.reference(ax, self.threshold, "threshold", along="v")
         top = min(2.0, 1.05 * max(1.0, float(np.nanmax(costs))))
         label = f"probability of {plain(c.label, 16)}, at least"

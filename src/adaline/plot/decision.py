@@ -78,8 +78,13 @@ class DecisionDisplay(Display):
         has_score = len(classes) == 2 and hasattr(model, "decision_function")
         shown: dict[str, Any] = {"model": type(model).__name__, "codes": codes, "classes": classes}
         shown |= {"wrong": wrong, "rejected": int(rejected.sum())}
-        if has_score and right.all():
-            shown |= _closest_rows(model, ask(model, "decision_function", R), codes)
+        v = ask(model, "decision_function", R) if has_score and right.all() else np.zeros(len(R))
+        if np.array_equal(v > 0, codes == 1) and v.any():  # costs shift the threshold from zero
+            own = [np.flatnonzero(codes == k) for k in (0, 1)]
+            shown["closest"] = np.array([i[np.argmin(np.abs(v[i]))] for i in own if len(i)])
+            shown["margin"] = margin = float(np.abs(v).min())
+            length = np.linalg.norm(getattr(model, "coef_", 0.0))
+            shown["distance"] = margin / length if length else None
         if R.shape[1] != 2:
             return cls(**shown, **_strips(model, R, predicted, len(classes)))
         a, b = (np.linspace(*draw.limits(column), GRID) for column in R.T)
@@ -162,16 +167,6 @@ class DecisionDisplay(Display):
         if self.supports is not None:
             draw.mark(ax, self.supports, "support vectors", "s")
         draw.describe(ax, *self.names, xlim=self.x[[0, -1]], ylim=self.y[[0, -1]])
-
-
-def _closest_rows(model: BaseEstimator, v: Array, codes: Ints) -> dict[str, Any]:
-    """The row of each class with the smallest score, its score and its distance."""
-    if not np.array_equal(v > 0, codes == 1):  # costs shift the threshold away from zero
-        return {}
-    own = [np.flatnonzero(codes == k) for k in (0, 1)]
-    closest = np.array([i[np.argmin(np.abs(v[i]))] for i in own if len(i)], dtype=np.int64)
-    margin, length = float(np.abs(v).min()), np.linalg.norm(getattr(model, "coef_", 0.0))
-    return {"closest": closest, "margin": margin, "distance": margin / length if length else None}
 
 
 def _lines_of_trace(

@@ -208,16 +208,12 @@ class EigenvalueDisplay(Display):
     """
 
     eigenvalues: Array  #: Never below zero.
-    #: The same for columns divided by their root mean square, which scaling could reach.
-    scaled: Array | None = None
 
     @classmethod
     def from_data(cls, X: Any, *, fit_intercept: bool = True) -> Self:
         """R of rows; with a bias, an input that is always 1 counts."""
         R = draw.check_rows(X)
-        Z = np.column_stack([R, np.ones(len(R))]) if fit_intercept else R
-        eigenvalues, size = _eigenvalues(Z), np.sqrt(np.mean(Z**2, axis=0))
-        return cls(eigenvalues, _eigenvalues(Z / np.where(size > 0, size, 1.0)))
+        return cls(_eigenvalues(np.column_stack([R, np.ones(len(R))]) if fit_intercept else R))
 
     @classmethod
     def from_signal(cls, x: Any, taps: int) -> Self:
@@ -229,7 +225,8 @@ class EigenvalueDisplay(Display):
     @property
     def spread(self) -> float:
         """lambda_max/lambda_min; infinite where R is singular to rounding."""
-        return _spread(self.eigenvalues)
+        largest, least = self.eigenvalues[[0, -1]].tolist()
+        return largest / least if least > 0 else float("inf")
 
     @property
     def bound(self) -> float:
@@ -239,22 +236,16 @@ class EigenvalueDisplay(Display):
 
     @property
     def claim(self) -> str:
-        words = f"Eigenvalue spread {number(self.spread, 3)}: the slowest weights learn that many "
-        words += "times slower"
         if np.isinf(self.spread):
-            words = "Eigenvalue spread infinite"
-        if self.scaled is not None and _spread(self.scaled) < self.spread / 2:
-            words += f"; scaling columns would leave {number(_spread(self.scaled), 3)}"
-        return words
+            return "Eigenvalue spread infinite"
+        spread = number(self.spread, 3)
+        return f"Eigenvalue spread {spread}: the slowest weights learn that many times slower"
 
     def _draw(self, ax: draw.Axes) -> None:
-        floor = float(self.eigenvalues[self.eigenvalues > 0].min(initial=3.0)) / 3
-        curves = {"as they are": self.eigenvalues, "columns scaled": self.scaled}
-        for k, (words, values) in enumerate(curves.items()):
-            if values is not None:
-                style = draw.line(k) + draw.marker(k) * (len(values) <= draw.FEW_MARKS)
-                shown = np.maximum(values, floor)  # zeros on a logarithmic axis
-                draw.curve(ax, range(1, len(values) + 1), shown, k, style, label=words)
+        values = self.eigenvalues
+        floor = float(values[values > 0].min(initial=3.0)) / 3  # zeros on a logarithmic axis
+        style = "-" + draw.marker(0) * (len(values) <= draw.FEW_MARKS)
+        draw.curve(ax, range(1, len(values) + 1), np.maximum(values, floor), 0, style)
         title = f"eigenvalue of R; 2/tr[R] = {number(self.bound, 3)}"
         draw.describe(ax, "number, the largest first", title, yscale="log")
 
@@ -270,10 +261,6 @@ def _eigenvalues(Z: Any) -> Array:
     if not np.isfinite(values).all():
         raise ValueError("the squares of X overflow float64; rescale the columns.")
     return values
-
-
-def _spread(values: Array) -> float:
-    return float(values[0] / values[-1]) if values[-1] > 0 else float("inf")
 
 
 @dataclass(eq=False, repr=False)
@@ -293,23 +280,19 @@ class CoverDisplay(Display):
     """
 
     curves: dict[int, tuple[Any, Array]]  #: For each d: numbers of points N, and F(N, d).
-    bias: bool
     here: tuple[int, int, float] | None  #: N and d of a data set, and its F.
 
     @classmethod
-    def from_dimensions(
-        cls, d: int | Sequence[int], *, n: int | None = None, bias: bool = True
-    ) -> Self:
+    def from_dimensions(cls, d: int | Sequence[int], *, n: int | None = None) -> Self:
         """Curves of one or several numbers of inputs; `n` points mark a place on the first."""
         curves, here = {}, None
         for one in map(int, np.atleast_1d(d)):
-            D = adaline.cover(1, one, bias).parameters
-            N = np.unique(np.linspace(1, max(4 * D, 4), 161).round().astype(np.int64))
-            curves[one] = N, np.array([adaline.cover(int(k), one, bias).fraction for k in N])
+            N = np.unique(np.linspace(1, 4 * (one + 1), 161).round().astype(np.int64))
+            curves[one] = N, np.array([adaline.cover(int(k), one).fraction for k in N])
         if n is not None:
             first = next(iter(curves))
-            here = (int(n), first, adaline.cover(int(n), first, bias).fraction)
-        return cls(curves, bool(bias), here)
+            here = (int(n), first, adaline.cover(int(n), first).fraction)
+        return cls(curves, here)
 
     @property
     def claim(self) -> str:
@@ -325,13 +308,13 @@ class CoverDisplay(Display):
 
     def _draw(self, ax: draw.Axes) -> None:
         for k, (d, (N, F)) in enumerate(self.curves.items()):
-            draw.curve(ax, N / max(d + self.bias, 1), F, k, label=f"d = {d}")
+            draw.curve(ax, N / (d + 1), F, k, label=f"d = {d}")
         draw.reference(ax, 2.0, along="v")
         draw.reference(ax, 0.5)
         if self.here is not None:
             n, d, share = self.here
-            at = min(n / max(d + self.bias, 1), 4.0)
+            at = min(n / (d + 1), 4.0)
             draw.curve(ax, at, share, 1, "o", markersize=8, label=f"N = {n}")
-        label = f"points per weight, N/({'d + 1' if self.bias else 'd'})"
         limits: dict[str, Any] = {"xlim": (0, 4.05), "ylim": (-0.02, 1.04)}
-        draw.describe(ax, label, "share that is separable, F(N, d)", **limits)
+        label = "share that is separable, F(N, d)"
+        draw.describe(ax, "points per weight, N/(d + 1)", label, **limits)

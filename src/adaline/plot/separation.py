@@ -173,8 +173,14 @@ class GaussianDisplay(Display):
         if model.covariance == "diagonal":
             C = np.stack([np.diag(row) for row in C])
         means = np.asarray(model.means_)
-        covariances = np.broadcast_to(C, (len(means), 2, 2))
-        ellipses = [_ellipses(m, S) for m, S in zip(means, covariances, strict=True)]
+        # Points m + d L (cos, sin) at the distances d = 1 and 2, where L L' = C.
+        values, vectors = np.linalg.eigh(np.broadcast_to(C, (len(means), 2, 2)))
+        angle, roots = np.linspace(0.0, 2.0 * np.pi, 90), np.sqrt(np.maximum(values, 0.0))
+        circles = vectors * roots[:, None, :] @ np.stack([np.cos(angle), np.sin(angle)])
+        ellipses = [
+            np.stack([m[:, None] + d * circle for d in (1.0, 2.0)])
+            for m, circle in zip(means, circles, strict=True)
+        ]
         inside = float(np.mean(model.mahalanobis(R)[np.arange(len(R)), codes] <= 4.0))
         curves = [e.transpose(0, 2, 1).reshape(-1, 2) for e in ellipses]
         a, b = (np.linspace(*draw.limits(v, 0.03), 140) for v in np.concatenate([R, *curves]).T)
@@ -207,11 +213,3 @@ class GaussianDisplay(Display):
                 draw.curve(ax, x, y, k, draw.line(i), linewidth=1.4)
             ax.plot(*self.means[k], "+", color=draw.INK, markersize=10, zorder=5)
         draw.describe(ax, *self.names, xlim=self.x[[0, -1]], ylim=self.y[[0, -1]])
-
-
-def _ellipses(mean: Array, C: Array) -> Array:
-    """Points m + d L (cos, sin) at the distances d = 1 and 2, where L L' = C."""
-    angle = np.linspace(0.0, 2.0 * np.pi, 90)
-    values, vectors = np.linalg.eigh(C)
-    circle = vectors * np.sqrt(np.maximum(values, 0.0)) @ [np.cos(angle), np.sin(angle)]
-    return np.stack([mean[:, None] + d * circle for d in (1.0, 2.0)])

@@ -137,10 +137,11 @@ def cost_table(counts: Thresholds | None) -> Table | None:
     for ratio in (1, 2, 5, 10, 20):  # false alarms that a miss costs
         hits, alarms = counts.at(1 / (1 + ratio))
         miss = "as much as a false alarm" if ratio == 1 else f"{ratio} false alarms"
-        missed = f"{number(counts.positive - hits)} of {number(counts.positive)}"
-        false = f"{number(alarms)} of {number(counts.others)}"
-        costs = (number(c, 3) for c in (counts.mean_cost(ratio), counts.constant_cost(ratio)))
-        rows.append((miss, percent(1 / (1 + ratio)), missed, false, *costs))
+        missed = f"{number(len(counts.positive) - hits)} of {number(len(counts.positive))}"
+        false = f"{number(alarms)} of {number(len(counts.others))}"
+        costs = counts.mean_cost(ratio, 1 / (1 + ratio)), counts.constant_cost(ratio)
+        texts = (number(float(cost), 3) for cost in costs)
+        rows.append((miss, percent(1 / (1 + ratio)), missed, false, *texts))
     head = [f"missing {label} costs", f"predict {label} from", "missed", "false alarms"]
     head += ["mean cost", "without a model"]
     note = "Mean costs of a decision, in false alarms."
