@@ -19,8 +19,6 @@ from adaline.parameters import LEVEL, is_sparse
 from adaline.results import Array, Result
 from adaline.sums.class_moments import ClassMoments
 
-LINEAR_EXPORTS = ("values", "exponential", "sides", "posterior", "gaussians")
-
 
 @dataclass(frozen=True, eq=False)
 class Explanation(Result):
@@ -76,7 +74,8 @@ def explain(
     """
     model, X, own = _model_and_rows(model, X)
     encoding = own if encoding is None else encoding
-    is_linear = getattr(model, "_exports", None) in LINEAR_EXPORTS
+    linear = ("values", "exponential", "sides", "posterior", "gaussians")
+    is_linear = getattr(model, "_exports", None) in linear
     weights = model._exported_weights() if is_linear else None
     if weights is None or (len(weights[1]) > 1 and not hasattr(model, "classes_")):
         what = "is not a sum of weighted columns" if weights is None else "has several targets"

@@ -18,7 +18,6 @@ from adaline.results import Array, Certificate
 
 MAX_INFLATION = 10.0  # variance inflation factor, the usual rule of thumb
 _DECIDED = ("separable", "overlapping", "quasi-separable")
-_OPEN = "; separability is undecided"  # in the statement of a certificate by `certificates.margins`
 
 
 def is_proven(certificate: Any) -> bool:
@@ -38,10 +37,12 @@ def reconciled(model: BaseEstimator, separability: Any) -> tuple[Any, Any]:
         # A kernel separates in another space.
         is_linear = getattr(model, "coef_", None) is not None
         return certificate, None if kind in _DECIDED and is_linear else separability
-    if kind == "undecided" and _OPEN in certificate.statement:
-        known = certificate.statement.partition(_OPEN)[0]
-        statement = f"{known}; {describe_separability(separability)}."
-        certificate = Certificate("unproven", statement, certificate.evidence)
+    if kind == "undecided":
+        # In the words of `certificates.margins`, if they leave separability open.
+        known, is_open, _ = certificate.statement.partition("; separability is undecided")
+        if is_open:
+            statement = f"{known}; {describe_separability(separability)}."
+            certificate = Certificate("unproven", statement, certificate.evidence)
     return certificate, separability
 
 

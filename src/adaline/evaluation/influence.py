@@ -23,8 +23,6 @@ from adaline.evaluation.words import cell, name, number
 from adaline.parameters import is_sparse
 from adaline.results import Array, Result
 
-MAX_COLUMNS, MAX_ENTRIES = 300, 5_000_000  # of larger tables the inverse would take seconds
-
 
 @dataclass(frozen=True, eq=False)
 class Influence(Result):
@@ -62,7 +60,8 @@ def influence(model: BaseEstimator, X: Any, y: Any, sample_weight: Any = None) -
     if getattr(model, "_intervals", None) != "values" or is_sparse(X) or np.ndim(y) != 1:
         return None
     n, p = X.shape
-    if p > MAX_COLUMNS or n * p > MAX_ENTRIES or n <= 2 or np.size(model.coef_) != p:
+    # Of larger tables the inverse would take seconds.
+    if p > 300 or n * p > 5_000_000 or n <= 2 or np.size(model.coef_) != p:
         return None
     omega = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
     with np.errstate(all="ignore"):

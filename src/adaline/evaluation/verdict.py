@@ -16,7 +16,6 @@ from adaline.evaluation.trial import BaseEstimator, Trial
 from adaline.evaluation.words import plural, words_for
 from adaline.results import Result
 
-MIN_ROWS_OF_QUALITY = 30  # with fewer, measured numbers are rough
 DOUBTS = {  # by whether the rows were held out
     None: "it is unknown whether the model was trained on these rows; if it was, the quality is "
     "overestimated. Measure it on other rows, and pass held_out=True.",
@@ -111,7 +110,7 @@ def judge(trial: Trial) -> Verdict:
         warnings += quality.warnings()
         if not trial.held_out:
             warnings.append(DOUBTS[trial.held_out])
-        if quality.n < MIN_ROWS_OF_QUALITY:
+        if quality.n < 30:  # any round number
             rows = plural(quality.n, "row")
             warnings.append(f"only {rows} measure the quality: it is rough. Use more rows.")
     converged = trial.converged and has_converged(model)
