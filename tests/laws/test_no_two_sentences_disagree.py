@@ -15,7 +15,7 @@ import pytest
 import adaline
 from adaline.cli import run_command
 from adaline.cli.learners import list_learners
-from adaline.play import board
+from adaline.play import board, tables
 from adaline.play.learners import LEARNERS
 from adaline.play.points import PRESETS
 
@@ -100,7 +100,7 @@ def test_terminal_report_and_page_agree_on_every_fit(tmp_path, table, model):
     asked = ["fit", path, "-t", target, "-m", model, "--cv", 2, *more]
     terminal = run(*asked, "--report", report)
     facts = json.loads(run(*asked, "--json"))
-    page = facts  # the page shows these fields as they are
+    page = tables.draw_fit(facts)
     kind, proof = page["certificate"] or {"kind": "none", "statement": ""}, page["separability"]
     shown = [page["verdict"], *page["warnings"], f"{kind['kind']}: {kind['statement']}"]
     shown += [f"{proof['verdict']}: {proof['sentence']}"] if proof else []
