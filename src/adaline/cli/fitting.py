@@ -400,6 +400,5 @@ def name_columns(text: str, names: Sequence[str]) -> str:
     >>> name_columns("x1 is a combination of x0.", ["age", "size"])
     "'size' is a combination of 'age'."
     """
-
     known = {f"x{j}": repr(name(column)) for j, column in enumerate(names)}
     return re.sub(r"(?<![\w=])x\d+\b", lambda match: known.get(match[0], match[0]), text)
