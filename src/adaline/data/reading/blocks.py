@@ -219,11 +219,15 @@ class SourcePiece(Piece):
 class JoinedSource(Source):
     """The rows of sources that have the same columns; `paths` are their files, if any."""
 
+    shown = 0  # the part of which the head is
+
     def __init__(self, name: str, parts: Sequence[Source], paths: Sequence[str] = ()) -> None:
         self.name, self.paths = name, paths
         if isinstance(parts[0], LibsvmSource):  # all files together say how many features there are
             parts = share_features(parts, name)
         else:
+            # A column that is text in some file is text in all: the head shows that file.
+            self.shown = max(range(len(parts)), key=lambda k: parts[k].kinds.count("text"))
             parts = _with_the_same_columns(parts, paths)
         self.parts, first = parts, parts[0]
         for fact in ("names", "is_matrix", "held_here", "notes", "notation", "settled"):
@@ -253,10 +257,10 @@ class JoinedSource(Source):
         return map(piece.placed, piece.source.slices(piece.own))
 
     def head(self) -> Block:
-        return self.parts[0].head()
+        return self.parts[self.shown].head()
 
     def strays(self) -> dict[str, tuple[str, ...]]:
-        return self.parts[0].strays()
+        return self.parts[self.shown].strays()
 
     def for_reading(self) -> Any:
         return self.changed(parts=[])
