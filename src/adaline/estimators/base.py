@@ -261,7 +261,7 @@ class Classifier(ClassifierMixin, Learner):
         families = {"U": "texts", "O": "texts", "M": "dates", "m": "durations"}
         kinds = {families.get(part.dtype.kind, "numbers") for part in (predicted, labels)}
         if len(kinds) > 1 and predicted.dtype != object:
-            a, b = labels[0], predicted[0]
+            a, b = labels.tolist()[0], predicted.tolist()[0]
             raise ParameterError(f"y has labels such as {a!r}, which no prediction ({b!r}) equals.")
         return float(np.average(predicted == labels, weights=omega))
 

@@ -155,10 +155,9 @@ class BayesClassifier(PosteriorClassifier, Declared, ClassifierMixin, BaseEstima
                     log_density(source, X[:1])  # raises where it does not take so many features
             y = check_labels(y, n)
         labels = classes.tolist()
-        unknown = set(y.tolist()).difference(labels)
+        unknown = [label for label in np.unique(y).tolist() if label not in labels]
         if unknown:
-            what = f"y has classes {sorted(unknown)} without a density"
-            raise ValueError(f"{what}; known are {labels}.")
+            raise ValueError(f"y has classes {unknown} without a density; known are {labels}.")
         shares = [np.mean(y == label) for label in labels]
         priors = priors_of(shares if self.priors is None else self.priors, labels)
         decisions.checked_costs(self.costs, len(classes))

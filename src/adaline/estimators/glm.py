@@ -312,7 +312,7 @@ def check_offset(offset: Any, exposure: Any, n: int) -> Array:
         logs = values if exposure is None else np.log(values)
     bad = np.flatnonzero(~(np.abs(logs) <= LARGEST_OFFSET))
     if len(bad):
-        what = f"{name} is {values[bad[0]]} in row {bad[0]}; expected a finite number"
-        expected = f"{what}, of which" if exposure is None else f"{what} above 0, whose logarithm"
-        raise ParameterError(f"{expected} the size is at most {LARGEST_OFFSET:g}.")
+        what = "a number" if exposure is None else "a positive number whose logarithm is"
+        ends = f"between {-LARGEST_OFFSET:g} and {LARGEST_OFFSET:g}"
+        raise ParameterError(f"{name} is {values[bad[0]]} in row {bad[0]}; expected {what} {ends}.")
     return logs
