@@ -63,7 +63,7 @@ def pictures(
     missing: list[str] = []
     for title, draw in _wanted(trial, facts, counts):
         try:
-            shown.append(Picture(f"picture-{len(shown)}", title, draw()))
+            shown.append(Picture(title.split()[0].lower(), title, draw()))
         except ValueError as error:
             missing.append(plain(f"There is no picture “{title}”: {error}"))
     for effect in effects:  # a curve for each column that moves the prediction most
