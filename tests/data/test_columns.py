@@ -173,7 +173,7 @@ def test_gaps_are_refused_left_out_or_filled_in():
             encoded(learn(text, "y", missing=missing), text)
     endless = pl.DataFrame({"a": [1.0, float("inf"), None], "y": [1.0, 2.0, 3.0]})
     for missing in ("refuse", "drop", "mean"):
-        with pytest.raises(DataError, match=r"infinite|every value"):
+        with pytest.raises(DataError, match=r"infinite|no value"):
             encoded(learn(endless, "y", missing=missing), endless)
     assert encoded(learn(endless, "y", missing="auto", na=["inf"]), endless).tolist() == [[1]] * 3
 
@@ -272,6 +272,16 @@ def test_new_files_are_read_as_the_model_knows_its_columns(tmp_path):
         encoded(encoding, other)
 
 
+def test_the_first_rows_with_values_say_how_a_column_is_written(tmp_path):
+    late = [""] * 60 + [f"{d:%d/%m/%Y}" for d in DAYS[60:]]
+    path = written(tmp_path, {"a": late, "y": SIZE})
+    assert learn(blocks(path, rows=20), "y", missing="auto").inputs[0].reading == "date dmy"
+    prices = [f"${v}" for v in SHARE[1:]]
+    path = written(tmp_path, {"a": [*prices, "9 kg"], "y": SIZE})
+    with pytest.raises(DataError, match="'9 kg' at line 121, and held numbers in"):
+        learn(blocks(path, rows=20), "y", missing="auto")
+
+
 def test_dates_of_tables_are_days_and_so_is_a_target():
     frame = pl.DataFrame({"sold": DAYS, "at": [datetime.datetime(2024, 1, 1, 6)] * N, "y": SIZE})
     (block,) = blocks(frame)
@@ -303,7 +313,7 @@ REFUSED = {  # columns, options, and a word of the message
         "more than 9",
     ),
     "lists": ({"a": [[1, 2]] * N}, {}, "neither numbers nor text"),
-    "no mean": ({"a": pl.Series([None] * N, dtype=float)}, {"missing": "mean"}, "every value"),
+    "no mean": ({"a": pl.Series([None] * N, dtype=float)}, {"missing": "mean"}, "no value"),
     "late garbage": (
         {"a": [*SIZE[1:], "varies"]},
         {"use": ["a"], "read": {"a": "number"}},

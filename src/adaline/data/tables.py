@@ -54,7 +54,7 @@ class Table(Result):
     @property
     def y(self) -> NDArray[Any]:
         """Their targets: text, whole numbers, or numbers."""
-        return labels(self._learned[1])
+        return self._learned[1]
 
     @property
     def X_held_out(self) -> Any:
@@ -64,7 +64,7 @@ class Table(Result):
     @property
     def y_held_out(self) -> NDArray[Any]:
         """Their targets."""
-        return labels(self._held_out[1])
+        return self._held_out[1]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ class Table(Result):
     @property
     def left_out(self) -> int:
         """How many rows to learn from were left out for missing values."""
-        return int(self._learned[2])
+        return self._learned[2]
 
     def column(self, name: str, *, in_order: bool = False) -> NDArray[Any]:
         """A column of the rows to learn from, such as weights, groups or times.
@@ -205,7 +205,7 @@ def gather(source: Source, encoding: Encoding, target: str) -> tuple[Any, NDArra
     if not taken:
         raise DataError(f"{source.name}: no rows are left to learn from.")
     every = sparse.vstack(X).tocsr() if sparse.issparse(X[0]) else np.concatenate(X)
-    return every, np.concatenate(y), rows - taken
+    return every, labels(np.concatenate(y)), rows - taken
 
 
 def counted_rows(

@@ -15,20 +15,19 @@ from adaline.data.columns.formula import Part, expand_terms, made_columns
 from adaline.data.columns.inputs import (
     ByName,
     Input,
-    count_unknown,
     encode_column,
+    find_levels,
     missing_in,
     read_column,
 )
 from adaline.data.columns.options import MISSING, UNKNOWN, ColumnOptions, Missing, Unknown
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.notations import candidates, is_gap, read
-from adaline.data.reading.source import Block, Column, Derived, Kind, Source
+from adaline.data.reading.source import Block, Derived, Source
 from adaline.errors import DataError, DateColumn
 from adaline.parameters import is_sparse, text, words, wrong_type
 from adaline.results import Array, Result
 
-LEAST_TEXTS = 3  # different texts in a column of nothing else: then it holds no numbers
 # What plain data of an encoding always have; other fields only where they are not empty.
 ALWAYS = {"inputs", "missing", "unknown", "name", "levels", "mean"}
 
@@ -202,21 +201,13 @@ class Encoding(Result):
         rows: Source = blocks(source)
         if self.target is not None and self.target.levels is not None:
             rows = rows.with_labels(self.target.name)
-        kinds, every = dict(zip(rows.names, rows.kinds, strict=True)), [*self.inputs]
-        every += [] if self.target is None else [self.target]
+        every = [entry for entry in self._entries if entry.name in rows.names]
         text = [e.name for e in every if e.levels is not None or not rows.fits(e.reading)]
-        marks = (mark for entry in every for mark in entry.marks)
-        text = [name for name in text if name in kinds]
+        marks = (mark for entry in self._entries for mark in entry.marks)
         rows = rows.reread(text, tuple(dict.fromkeys((*self.na, *marks))))
-        if as_written:
-            return rows
         kinds = dict(zip(rows.names, rows.kinds, strict=True))
-        other = [
-            e
-            for e in every
-            if e.name in kinds and (self.na or e.spellings or kinds[e.name] != _kind(e))
-        ]
-        return ReadColumns(rows, other, self.na) if other else rows
+        other = [e for e in every if self.na or e.spellings or kinds[e.name] != e.kind]
+        return ReadColumns(rows, other, self.na) if other and not as_written else rows
 
     def forgiving(self, source: Any) -> tuple[Encoding, dict[str, tuple[str, ...]]]:
         """This encoding with words among numbers, in the first rows, as gaps; and which they are.
@@ -236,17 +227,15 @@ class Encoding(Result):
         columns = ByName(written.reread([e.name for e in numbers], self.na).head())
         odd = dict[str, tuple[str, ...]]()
         for entry in numbers:
-            na, column = (*self.na, *entry.marks), columns[entry.name]
-            strange = read(column.levels, entry.reading or "number", na, len(column.levels)).strange
-            count = sum(not is_gap(level, na) for level in column.levels)
-            few = len(strange) < count or count < LEAST_TEXTS
+            na, levels = (*self.na, *entry.marks), columns[entry.name].levels
+            strange = read(levels, entry.reading or "number", na, len(levels)).strange
+            count = sum(not is_gap(level, na) for level in levels)
+            some_fit = len(strange) < count or count < 3  # one or two texts may be strange alone
             # What another notation reads is no gap.
-            if strange and few and not any(candidates([text], forced=True) for text in strange):
+            if strange and some_fit and not any(candidates([t], forced=True) for t in strange):
                 odd[entry.name] = strange
-        inputs = (
-            replace(e, marks=(*e.marks, *(text.strip() for text in odd.get(e.name, ()))))
-            for e in self.inputs
-        )
+        marks = {name: tuple(text.strip() for text in texts) for name, texts in odd.items()}
+        inputs = (replace(e, marks=(*e.marks, *marks.get(e.name, ()))) for e in self.inputs)
         return replace(self, inputs=tuple(inputs)), odd
 
     def kept(self, block: Block, target: str | None = None) -> NDArray[np.bool_] | None:
@@ -259,21 +248,24 @@ class Encoding(Result):
         columns = _by_name(block)
         if self.missing not in ("drop", "auto"):
             return None
-        entries = list(self.inputs) if self.missing == "drop" else []
+        entries = {entry.name: entry for entry in self._entries}
+        names = [entry.name for entry in self.inputs if self.missing == "drop"]
         gaps = []
-        if self.target is not None and self.target.name == target:
-            entries.append(self.target)
-        elif target is not None:
-            gaps.append(missing_in(columns[target]))
-        gaps += [missing_in(self._column(entry, columns)) for entry in entries]
-        missing = [rows for rows in gaps if rows is not None]
-        return ~np.any(missing, axis=0) if missing else None
+        for name in names if target is None else [*names, target]:
+            column = columns[name]
+            if name in entries:
+                column = read_column(entries[name], column, block, self.na)
+            gaps += [missing] if (missing := missing_in(column)) is not None else []
+        return ~np.any(gaps, axis=0) if gaps else None
 
     def unknown_in(self, block: Block) -> dict[str, int]:
         """How many values of each column of text are no level that was learned."""
         columns = _by_name(block)
-        text = [entry for entry in self.inputs if entry.levels is not None]
-        counts = {e.name: count_unknown(e, self._column(e, columns)) for e in text}
+        counts = dict[str, int]()
+        for entry in self.inputs:
+            if entry.levels is not None:
+                column = read_column(entry, columns[entry.name], block, self.na)
+                counts[entry.name] = int((find_levels(entry, column) < 0).sum())
         return {name: count for name, count in counts.items() if count}
 
     def encode(self, block: Block, keep: NDArray[np.bool_] | None = None) -> Any:
@@ -298,23 +290,21 @@ class Encoding(Result):
         for entry in self.inputs:
             if is_sparse(block.matrix):  # stays sparse: NaN is refused
                 entry = replace(entry, mean=None)
-            encoded += encode_column(entry, self._column(entry, columns), block, self.unknown)
+            column = read_column(entry, columns[entry.name], block, self.na)
+            encoded += encode_column(entry, column, block, self.unknown)
         if self.terms:
             encoded = expand_terms(self.inputs, self.terms, encoded, block)
         return np.column_stack([np.empty((block.rows, 0)), *encoded])
 
-    def _column(self, entry: Input, columns: ByName) -> Column:
-        return read_column(entry, columns[entry.name], columns.block, self.na)
+    @property
+    def _entries(self) -> list[Input]:
+        return [*self.inputs, *([] if self.target is None else [self.target])]
 
 
 def as_tuples(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: as_tuples(part) for key, part in value.items()}
     return tuple(map(as_tuples, value)) if isinstance(value, list | tuple) else value
-
-
-def _kind(entry: Input) -> Kind:
-    return "number" if entry.levels is None else "text"
 
 
 def _by_name(block: Any) -> ByName:
@@ -330,7 +320,7 @@ class ReadColumns(Derived):
         super().__init__(source)
         self.entries, self.na = tuple(entries), tuple(na)
         kinds = dict(zip(source.names, source.kinds, strict=True))
-        self.kinds = tuple((kinds | {e.name: _kind(e) for e in entries}).values())
+        self.kinds = tuple((kinds | {e.name: e.kind for e in entries}).values())
 
     def of(self, block: Block) -> Block:
         columns = ByName(block)

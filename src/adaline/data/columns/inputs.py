@@ -16,7 +16,7 @@ from scipy import sparse
 
 from adaline.data.reading.dates import WEEKDAYS
 from adaline.data.reading.notations import NATIVE, is_bare, words
-from adaline.data.reading.source import Block, Column, as_numbers, as_text, place_of
+from adaline.data.reading.source import Block, Column, Kind, as_numbers, as_text, place_of
 from adaline.errors import DataError
 from adaline.parameters import is_sparse
 from adaline.results import Array, Result
@@ -60,6 +60,11 @@ class Input(Result):
     parts: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     spellings: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """What the column is once it is read: dates are numbers then."""
+        return "number" if self.levels is None else "text"
 
     @property
     def is_date(self) -> bool:
@@ -145,7 +150,12 @@ def values_in(column: Column) -> NDArray[Any]:
 def read_column(entry: Input, column: Column, block: Block, na: Sequence[str] = ()) -> Column:
     """The column as its input has it: text, or numbers; as it is if it is so already."""
     if entry.levels is not None:
-        column = merge_spellings(as_text(column, na), dict(entry.spellings))
+        column, spellings = as_text(column, na), dict(entry.spellings)
+        if not spellings.keys().isdisjoint(column.levels):
+            merged = [spellings.get(level, level) for level in column.levels]
+            levels, codes = np.unique(np.array(merged, dtype=object), return_inverse=True)
+            values = codes.astype(column.values.dtype)[column.values]
+            column = replace(column, values=values, levels=tuple(levels.tolist()))
         if not entry.levels or "" not in column.levels[:1] or "" in (*entry.levels, *entry.merged):
             return column
         empty = column.values == 0  # levels are sorted; empty text is missing, as in a text file
@@ -156,25 +166,17 @@ def read_column(entry: Input, column: Column, block: Block, na: Sequence[str] = 
             "learned; give it the same type."
         )
     odd = in_other_notation(entry, column)
-    if odd.any():
-        raise notation_error(entry, f"{column.values[np.argmax(odd)]:.15g}", odd, column, block)
+    if odd is not None and odd.any():
+        raise notation_error(entry, f"{column.values[np.argmax(odd)]:.15g}", odd, block)
     numbers, strange = as_numbers(column, entry.reading, (*na, *entry.marks))
     if strange:
         rows = column.values == column.levels.index(strange[0])
-        raise notation_error(entry, strange[0], rows, column, block)
+        rows = rows if column.missing is None else rows & ~column.missing
+        raise notation_error(entry, strange[0], rows, block)
     return numbers
 
 
-def merge_spellings(column: Column, spellings: dict[str, str]) -> Column:
-    if spellings.keys().isdisjoint(column.levels):
-        return column
-    merged = [spellings.get(level, level) for level in column.levels]
-    levels, codes = np.unique(np.array(merged, dtype=object), return_inverse=True)
-    codes = codes.astype(column.values.dtype)
-    return replace(column, values=codes[column.values], levels=tuple(levels.tolist()))
-
-
-def in_other_notation(entry: Input, column: Column) -> NDArray[np.bool_]:
+def in_other_notation(entry: Input, column: Column) -> NDArray[np.bool_] | None:
     """Numbers that were read in another notation, and may differ in that of the input.
 
     Numbers of a table are what they are, but have no unit and are no dates. Numbers of a text file
@@ -182,21 +184,19 @@ def in_other_notation(entry: Input, column: Column) -> NDArray[np.bool_]:
     """
     own, other, x = entry.reading or "number", column.notation or "number", column.values
     if column.kind != "number" or own == other:
-        return np.zeros(1, dtype=bool)
-    odd = ~np.isnan(x) if column.missing is None else ~(column.missing | np.isnan(x))
+        return None
+    odd = np.ones(len(x), dtype=bool)
     if is_bare(own):
         has_points = other == "number" and not own.endswith(",")
         if not column.notation or other not in NATIVE or has_points:
-            return np.zeros(1, dtype=bool)
-        odd &= (x % 1 != 0) | ((np.abs(x) >= 1000) & (other != "number"))
-    return np.asarray(odd)
+            return None
+        odd = (x % 1 != 0) | ((np.abs(x) >= 1000) & (other != "number"))
+    missing = missing_in(column)
+    return odd if missing is None else odd & ~missing
 
 
-def notation_error(
-    entry: Input, text: str, rows: NDArray[np.bool_], column: Column, block: Block
-) -> DataError:
+def notation_error(entry: Input, text: str, rows: NDArray[np.bool_], block: Block) -> DataError:
     """Which value is not written as the model has learned, and where the first one is."""
-    rows = rows if column.missing is None else rows & ~column.missing
     own = entry.reading or "number"
     comma = own == "number" and "," in text
     return DataError(
@@ -209,8 +209,7 @@ def notation_error(
 def encode_column(entry: Input, column: Column, block: Block, unknown: str) -> list[Array]:
     """The columns of numbers that an input gives; `column` is of the input's kind."""
     if entry.levels is not None:
-        places = find_levels(entry, column, block, unknown)
-        return [(places == k).astype(np.float64) for k in range(1, len(entry.levels))]
+        return encode_levels(entry, column, block, unknown)
     values, missing = column.values, missing_in(column)
     if values.dtype.kind == "f" and not is_finite(values) and np.isinf(values).any():
         where = first_of(np.isinf(values), block)
@@ -225,30 +224,21 @@ def encode_column(entry: Input, column: Column, block: Block, unknown: str) -> l
         values[missing] = entry.mean
     if not entry.gaps and not entry.parts:
         return [values]
-    there = np.ones(len(values)) if missing is None else (~missing).astype(np.float64)
-    columns = [part_of_date(part, values, there) for part in entry.parts or ("days",)]
-    return [*columns, 1.0 - there] if entry.gaps else columns
+    is_there = np.ones(len(values), dtype=bool) if missing is None else ~missing
+    columns = [values]
+    for what, _, which in (part.partition("=") for part in entry.parts[1:]):
+        wanted = int(which) if what == "month" else WEEKDAYS.index(which)
+        columns.append((is_there & (calendar_of(values, what) == wanted)).astype(np.float64))
+    return [*columns, (~is_there).astype(np.float64)] if entry.gaps else columns
 
 
-def part_of_date(part: str, days: Array, there: Array) -> Array:
-    """Days of dates, or an indicator of a month or weekday, which is 0 for missing dates."""
-    what, _, which = part.partition("=")
-    if what == "days":
-        return days
-    is_there = months_of(days) == int(which) if what == "month" else None
-    is_there = weekdays_of(days) == WEEKDAYS.index(which) if is_there is None else is_there
-    return np.where(is_there, there, 0.0)
-
-
-def months_of(days: NDArray[Any]) -> NDArray[np.int64]:
-    """The month, 1 to 12, of days since 1970-01-01."""
-    dates = np.floor(days).astype(np.int64).astype("datetime64[D]")
-    return np.asarray(dates.astype("datetime64[M]").astype(np.int64) % 12 + 1)
-
-
-def weekdays_of(days: NDArray[Any]) -> NDArray[np.int64]:
-    """The weekday, 0 for Monday to 6, of days since 1970-01-01, which was a Thursday."""
-    return np.asarray((np.floor(days).astype(np.int64) + 3) % 7)
+def calendar_of(days: NDArray[Any], what: str) -> NDArray[np.int64]:
+    """The month, 1 to 12, or the weekday, 0 for Monday to 6, of days since 1970-01-01."""
+    whole = np.floor(days).astype(np.int64)
+    if what == "month":
+        months = whole.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
+        return np.asarray(months % 12 + 1)
+    return np.asarray((whole + 3) % 7)  # 1970-01-01 was a Thursday
 
 
 def first_of(bad: NDArray[np.bool_], block: Block) -> str:
@@ -263,32 +253,28 @@ def missing_error(name: str, missing: NDArray[np.bool_], block: Block) -> DataEr
     )
 
 
-def find_levels(entry: Input, column: Column, block: Block, unknown: str) -> NDArray[np.int64]:
-    """The place of each row's level; -1 for unknown ones, unless they are refused."""
+def find_levels(entry: Input, column: Column) -> NDArray[np.int64]:
+    """The place of each row's level; -1 for levels and gaps that were not learned."""
     place = {level: k for k, level in enumerate(entry.levels or ())}
-    other = place[OTHER_LEVEL] if entry.merged else -1
-    table = np.array([place.get(level, other) for level in column.levels] or [0], dtype=np.int64)
+    place |= {level: place[OTHER_LEVEL] for level in entry.merged}
+    table = np.array([place.get(level, -1) for level in column.levels] or [0], dtype=np.int64)
     places: NDArray[np.int64] = table[column.values]
-    missing, gap = missing_in(column), place.get(MISSING_LEVEL, other)
-    if missing is not None:
-        if gap < 0 and unknown == "refuse":
-            raise missing_error(entry.name, missing, block)
-        places = np.where(missing, gap, places)
+    missing = missing_in(column)
+    return places if missing is None else np.where(missing, place.get(MISSING_LEVEL, -1), places)
+
+
+def encode_levels(entry: Input, column: Column, block: Block, unknown: str) -> list[Array]:
+    """Indicators of all levels but the first; unknown levels have none, unless they are refused."""
+    places, levels = find_levels(entry, column), entry.levels or ()
+    if entry.merged:  # what is unknown is rare
+        places = np.where(places < 0, levels.index(OTHER_LEVEL), places)
     if unknown == "refuse" and np.any(places < 0):
         i = int(np.argmax(places < 0))
+        if column.missing is not None and column.missing[i]:
+            raise missing_error(entry.name, column.missing, block)
         raise DataError(
             f"the column {entry.name!r} has {column.levels[column.values[i]]!r} at "
-            f"{block.place(i)}, which is none of the {len(place)} levels that were learned",
+            f"{block.place(i)}, which is none of the {len(levels)} levels that were learned",
             ("unknown", "zeros", "gives such values no indicator"),
         )
-    return places
-
-
-def count_unknown(entry: Input, column: Column) -> int:
-    """Rows whose text is no level that was learned, and gaps if none were learned."""
-    known = {*(entry.levels or ()), *entry.merged}
-    strange = [k for k, level in enumerate(column.levels) if level not in known]
-    rows = np.isin(column.values, strange)
-    if column.missing is not None:
-        rows = np.where(column.missing, MISSING_LEVEL not in known, rows)
-    return int(rows.sum())
+    return [(places == k).astype(np.float64) for k in range(1, len(levels))]

@@ -113,11 +113,9 @@ class ColumnOptions:
                     "such as 'number %', 'number € .,' or 'date dmy'."
                 )
         object.__setattr__(self, "na", tuple(text.strip() for text in self.na))
-        if self.formula is not None:
-            self._require_columns_of_formula()
-
-    def _require_columns_of_formula(self) -> None:
-        formula = parse_formula(str(self.formula))
+        if self.formula is None:
+            return
+        formula = parse_formula(self.formula)
         if formula.target not in (None, self.target):
             raise DataError(
                 f"formula: it has {formula.target!r} before ~, and the target is {self.target!r}."
@@ -142,7 +140,3 @@ class ColumnOptions:
         """Whether the user named the column: then it is used, whatever it looks like."""
         used = [] if self.formula is None else parse_formula(self.formula).columns
         return self.columns is not None or name in self.use or name in used
-
-    def says_number(self, name: str) -> bool:
-        """Whether the user calls the column a number, even if it looks like codes."""
-        return self.read.get(name, "").startswith("number")

@@ -111,11 +111,10 @@ def read_text(
 
 
 def unreadable(column: str, levels: Iterable[str], how: str) -> DataError:
-    """The first value that is not what the user calls its column."""
-    values = [level for level in levels if not is_gap(level)]
-    ways = {value: candidates([value], forced=True) for value in values}
-    odd = [value for value in values if not any(way.startswith(how) for way in ways[value])]
-    example = (odd or values or ["no value"])[0][:40]
+    """The first value that is not what the user calls its column, by itself or with the others."""
+    values = [level for level in levels if not is_gap(level)] or ["no value"]
+    read = {v: any(n.startswith(how) for n in candidates([v], forced=True)) for v in values}
+    example = min(values, key=lambda value: read[value])[:40]
     return DataError(
         f"{column} has {example!r}, which cannot be read as {how!r} with the others; "
         "correct it, or leave it out",

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +20,9 @@ from adaline.data.columns.inputs import (
     OTHER_LEVEL,
     ByName,
     Input,
+    calendar_of,
     missing_in,
-    months_of,
     values_in,
-    weekdays_of,
 )
 from adaline.data.columns.options import ColumnOptions
 from adaline.data.reading.dates import WEEKDAYS
@@ -156,20 +156,13 @@ class Rules:
 
     def unusable(self, verdict: Verdict) -> DataError:
         """A column that has to be used, and cannot."""
-        name, most, fact = verdict.name, self.options.most_levels, self.facts.get(verdict.name)
-        ignore = ("ignore", [name], "leaves it out")
-        if verdict.why == NO_VALUE:
-            what = f"every value of the column {name!r} is missing"
-            return DataError(f"{self.source.name}: {what}", ignore)
-        if fact is None:
-            return DataError(f"{self.source.name}: the column {name!r} {verdict.why}", ignore)
-        some = ", ".join(map(repr, sorted(fact.counts or ())[:2])) or "some"
-        return DataError(
-            f"{self.source.name}: the column {name!r} has more than {most} levels ({some}, ...), "
-            "which may be names or numbers of things; make numbers of it",
-            ignore,
-            ("most_levels", 10 * most, "allows more levels"),
-        )
+        why, most = verdict.why, self.options.most_levels
+        advice: list[tuple[str, Any, str]] = [("ignore", [verdict.name], "leaves it out")]
+        if verdict.name in self.facts and why != NO_VALUE:
+            why = f"has more than {most} levels, which may be names or numbers of things"
+            advice.append(("most_levels", 10 * most, "allows more levels"))
+        what = f"the column {verdict.name!r} {why}"
+        return DataError(f"{self.source.name}: {what}", *advice)
 
 
 def is_named_like_rows(name: str) -> bool:
@@ -240,7 +233,7 @@ def date_parts(dates: Facts) -> tuple[str, ...]:
     days, parts = np.array(sorted(dates.days)), ["days"]
     if dates.n < 60:
         return ("days",)
-    months, weekdays = np.unique(months_of(days)).tolist(), np.unique(weekdays_of(days)).tolist()
+    months, weekdays = (np.unique(calendar_of(days, what)) for what in ("month", "weekday"))
     if len(days) >= 3 * len(months):
         parts += [f"month={month}" for month in months[1:]]
     # Two weeks, of which nearly every day is there.
