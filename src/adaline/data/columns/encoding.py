@@ -245,7 +245,7 @@ class Encoding(Result):
         """
         if target is not None:
             text("the name of a column")("target", target)
-        columns = _by_name(block)
+        columns = ByName(block)
         if self.missing not in ("drop", "auto"):
             return None
         entries = {entry.name: entry for entry in self._entries}
@@ -260,7 +260,7 @@ class Encoding(Result):
 
     def unknown_in(self, block: Block) -> dict[str, int]:
         """How many values of each column of text are no level that was learned."""
-        columns = _by_name(block)
+        columns = ByName(block)
         counts = dict[str, int]()
         for entry in self.inputs:
             if entry.levels is not None:
@@ -282,7 +282,7 @@ class Encoding(Result):
         elif not (isinstance(keep, np.ndarray) and keep.dtype == bool and len(keep) == block.rows):
             raise wrong_type("keep", keep, f"an array of {block.rows} booleans")
         block = block if keep is None else block.kept(keep)
-        columns, encoded = _by_name(block), list[Array]()
+        columns, encoded = ByName(block), list[Array]()
         if not self.na and not self.terms and all(entry.is_plain for entry in self.inputs):
             X = columns.take_matrix([entry.name for entry in self.inputs])
             if X is not None:
@@ -305,12 +305,6 @@ def as_tuples(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: as_tuples(part) for key, part in value.items()}
     return tuple(map(as_tuples, value)) if isinstance(value, list | tuple) else value
-
-
-def _by_name(block: Any) -> ByName:
-    if not isinstance(block, Block):
-        raise wrong_type("block", block, "a Block, such as blocks(source) gives")
-    return ByName(block)
 
 
 class ReadColumns(Derived):

@@ -18,7 +18,7 @@ from adaline.data.reading.dates import WEEKDAYS
 from adaline.data.reading.notations import NATIVE, is_bare, words
 from adaline.data.reading.source import Block, Column, Kind, as_numbers, as_text, place_of
 from adaline.errors import DataError
-from adaline.parameters import is_sparse
+from adaline.parameters import is_sparse, wrong_type
 from adaline.results import Array, Result
 
 MISSING_LEVEL, OTHER_LEVEL = "(missing)", "(other)"
@@ -94,6 +94,8 @@ class ByName:
     """Columns of a block by name: names are put in order once, and so is a sparse matrix."""
 
     def __init__(self, block: Block) -> None:
+        if not isinstance(block, Block):
+            raise wrong_type("block", block, "a Block, such as blocks(source) gives")
         self.block = block
         self.places = {name: j for j, name in enumerate(block.names)}
 
@@ -212,7 +214,7 @@ def encode_column(entry: Input, column: Column, block: Block, unknown: str) -> l
         return encode_levels(entry, column, block, unknown)
     values, missing = column.values, missing_in(column)
     if values.dtype.kind == "f" and not is_finite(values) and np.isinf(values).any():
-        where = first_of(np.isinf(values), block)
+        where = block.place(int(np.argmax(np.isinf(values))))
         raise DataError(
             f"the column {entry.name!r} has an infinite value at {where}",
             ("na", ["inf"], "takes inf as missing"),
@@ -222,8 +224,6 @@ def encode_column(entry: Input, column: Column, block: Block, unknown: str) -> l
             raise missing_error(entry.name, missing, block)
         values = values.astype(np.float64)
         values[missing] = entry.mean
-    if not entry.gaps and not entry.parts:
-        return [values]
     is_there = np.ones(len(values), dtype=bool) if missing is None else ~missing
     columns = [values]
     for what, _, which in (part.partition("=") for part in entry.parts[1:]):
@@ -241,13 +241,10 @@ def calendar_of(days: NDArray[Any], what: str) -> NDArray[np.int64]:
     return np.asarray((whole + 3) % 7)  # 1970-01-01 was a Thursday
 
 
-def first_of(bad: NDArray[np.bool_], block: Block) -> str:
-    return f"{block.place(int(np.argmax(bad)))} ({int(bad.sum())} in this block)"
-
-
 def missing_error(name: str, missing: NDArray[np.bool_], block: Block) -> DataError:
+    where = f"{block.place(int(np.argmax(missing)))} ({int(missing.sum())} in this block)"
     return DataError(
-        f"the column {name!r} has a missing value at {first_of(missing, block)}",
+        f"the column {name!r} has a missing value at {where}",
         ("missing", "drop", "leaves those rows out"),
         ("missing", "mean", "fills in the mean"),
     )

@@ -205,7 +205,8 @@ def collect_facts(
         if counts and options.read.get(name) != "text" and not len(values_in(head[name])):
             levels = Column("text", np.arange(len(counts)), tuple(counts))
             read[name] = verdict = read_as(name, levels, source, options)
-            late += [verdict.entry] if verdict.entry is not None else []
+            if verdict.entry is not None and verdict.entry.levels is None:
+                late.append(verdict.entry)
     return facts | collect(source, late, options.na, options.jobs)
 
 
