@@ -139,6 +139,8 @@ class Encoding(Result):
         Levels of text stay those of all rows.
         """
         facts = collect(rows, [e for e in self.inputs if e.mean is not None], self.na, jobs)
+        if misfit := next((fact.misfit for fact in facts.values() if fact.misfit), None):
+            raise misfit
         means = {name: fact.mean for name, fact in facts.items() if fact.n}
         return replace(
             self, inputs=tuple(replace(e, mean=means.get(e.name, e.mean)) for e in self.inputs)

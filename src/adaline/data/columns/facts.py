@@ -14,6 +14,7 @@ import numpy as np
 
 from adaline.data.columns.inputs import ByName, Input, read_column, values_in
 from adaline.data.reading.source import Block, Column, Piece, Source
+from adaline.errors import DataError
 from adaline.sums.mapreduce import Executor, branch, mapreduce
 
 MAX_LEVELS = 20_000  # of text, and days of dates: more are no categories, nor kept in memory
@@ -34,6 +35,7 @@ class Facts:
     low: float = np.inf
     high: float = -np.inf
     days: frozenset[float] = frozenset()
+    misfit: DataError | None = None  # a value in another notation than that of the first rows
 
     def __add__(self, b: Facts) -> Facts:
         n, counts = self.n + b.n, None
@@ -43,7 +45,8 @@ class Facts:
         low, high = min(self.low, b.low), max(self.high, b.high)
         # The first ones of the first ones are the first of all, so the order of merging is free.
         days = frozenset(sorted(self.days | b.days)[:MAX_LEVELS])
-        return Facts(n, self.gaps + b.gaps, counts, mean, low, high, days)
+        misfit = self.misfit or b.misfit
+        return Facts(n, self.gaps + b.gaps, counts, mean, low, high, days, misfit)
 
 
 def collect(
@@ -63,9 +66,14 @@ def facts_of_piece(
 
 
 def facts_of_block(entries: Sequence[Input], na: Sequence[str], block: Block) -> dict[str, Facts]:
-    columns = ByName(block)
-    read = {entry.name: read_column(entry, columns[entry.name], block, na) for entry in entries}
-    return {entry.name: facts_of(read[entry.name], entry.is_date) for entry in entries}
+    columns, facts = ByName(block), dict[str, Facts]()
+    for entry in entries:
+        try:
+            column = read_column(entry, columns[entry.name], block, na)
+            facts[entry.name] = facts_of(column, entry.is_date)
+        except DataError as error:
+            facts[entry.name] = Facts(0, 0, misfit=error)
+    return facts
 
 
 def merge(a: dict[str, Facts], b: dict[str, Facts]) -> dict[str, Facts]:

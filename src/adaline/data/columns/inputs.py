@@ -203,7 +203,7 @@ def notation_error(entry: Input, text: str, rows: NDArray[np.bool_], block: Bloc
     comma = own == "number" and "," in text
     return DataError(
         f"the column {entry.name!r} has {text[:40]!r} at {block.place(int(np.argmax(rows)))}, and "
-        f"held {words(own)} in the first rows to learn from; write it in the same way",
+        f"held {words(own)} when the encoding was learned; write it in the same way",
         *([("decimal", ",", "reads decimal commas")] if comma else []),
     )
 

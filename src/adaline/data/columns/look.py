@@ -191,7 +191,8 @@ def collect_facts(
 ) -> dict[str, Facts]:
     """Facts about text and dates, and numbers if means are wanted, but for the target.
 
-    A column without any value in the first rows is read as its levels are.
+    A column without any value in the first rows is read as its levels are, and one whose later
+    values do not fit the notation of the first rows is text, unless it was said how to read it.
     """
     means, target = options.missing in ("mean", "auto"), options.target
     entries = [verdict.entry for verdict in read.values() if verdict.entry is not None]
@@ -200,9 +201,14 @@ def collect_facts(
     wanted = [entry for entry in entries if entry.name in text | numbers]
     facts = collect(source, wanted, options.na, options.jobs)
     late = []
-    for name, verdict in read.items():
-        counts = facts[name].counts if name in facts else None
-        if counts and options.read.get(name) != "text" and not len(values_in(head[name])):
+    for name, fact in facts.items():
+        counts = fact.counts
+        if fact.misfit is not None:
+            if name in options.read or head[name].kind != "text":
+                raise fact.misfit
+            read[name] = Verdict(name, Input(name, ()))
+            late.append(Input(name, ()))
+        elif counts and options.read.get(name) != "text" and not len(values_in(head[name])):
             levels = Column("text", np.arange(len(counts)), tuple(counts))
             read[name] = verdict = read_as(name, levels, source, options)
             if verdict.entry is not None and verdict.entry.levels is None:

@@ -1,7 +1,6 @@
 """How columns are read, by their first rows: as text, or as numbers or dates in which notation.
 
-`look.study` calls `recognise`. Later rows in another notation are refused with their place, as they
-are after learning.
+`look.study` calls `recognise`. A column with later values in another notation is text.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ def read_as(
         notation = column.notation or source.notation
         notation = notation if notation in notations.NATIVE[1:] else ""
     else:
-        notation, strays, note = read_text(name, column, source, options)
+        notation, strays, note = read_text(name, column, source, options, strays or ())
         if not notation:
             return Verdict(name, Input(name, ()))
     if strays:
@@ -77,18 +76,23 @@ def read_as(
 
 
 def read_text(
-    name: str, column: Column, source: Source, options: ColumnOptions
+    name: str,
+    column: Column,
+    source: Source,
+    options: ColumnOptions,
+    strays: tuple[str, ...],
 ) -> tuple[str, tuple[str, ...], str]:
     """The notation of numbers or dates, "" if text is text; strays among them; and a note.
 
     A table that has types calls its own text text, unless a notation or a mark of a missing value
     shows why its numbers could not be numbers, or it would be left out.
     """
-    how, fact, strays = options.read.get(name, ""), facts_of(column), tuple[str, ...]()
+    how, fact = options.read.get(name, ""), facts_of(column)
     counts = fact.counts or dict.fromkeys(column.levels, 1)
     if options.missing == "auto" and not how:
-        notation, strays = notations.nearly_all(counts, options.na)
-        strays = () if notation == "number" else strays  # the source has told numbers from codes
+        notation, others = notations.nearly_all(counts, options.na)
+        # The source has told plain numbers from codes.
+        strays = others if others and notation != "number" else strays
     na = (*options.na, *(text.strip() for text in strays))
     readings = {
         notation: facts_of(as_numbers(column, notation, na)[0], notation.startswith("date"))
