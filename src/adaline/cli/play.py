@@ -26,8 +26,8 @@ def play(
 ) -> int:
     """Open an interactive page with every learner in a browser, for this machine only.
 
-    Click points, drop a CSV, and watch learners step by step, with what is proven about the data
-    beside them. Ctrl-C stops it.
+    Click points and watch learners step by step, with what is proven about the data beside them;
+    drop a table or a sound on its tab. Ctrl-C stops it.
 
     Parameters
     ----------

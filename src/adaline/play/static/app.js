@@ -46,6 +46,12 @@ function filled(value) {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, filled(item)]));
 }
 
+/** Two events of one kind as one: what both set is as the later has it. */
+function joined(a, b) {
+  if (![a, b].every((value) => value && typeof value === "object" && !Array.isArray(value))) return b;
+  return Object.fromEntries(Object.keys({ ...a, ...b }).map((key) => [key, key in b ? joined(a[key], b[key]) : a[key]]));
+}
+
 /** What a tab sends with; counts answers that are due, so that `latest` never makes a queue. */
 function sender(model, tab) {
   let due = 0, waiting = null;
@@ -53,7 +59,10 @@ function sender(model, tab) {
     due += 1;
     model.send({ tab, ...event }, undefined, bytes ? [bytes] : []);
   };
-  send.latest = (event) => { if (due > 0) waiting = event; else send(event); };
+  send.latest = (event) => {
+    if (due === 0) send(event);
+    else waiting = waiting?.event === event.event ? joined(waiting, event) : event; // two controls
+  };
   send.answered = () => {
     due = Math.max(0, due - 1);
     if (due === 0 && waiting) {
