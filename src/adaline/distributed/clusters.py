@@ -139,11 +139,12 @@ class Workers:
                 if not pending:
                     return
                 part = self._fetch(submit, pending[0])
-                yield part, len(pending.popleft()[0])
+                some, future = pending.popleft()
+                release(future)
+                yield part, len(some)
         finally:
             for _, future in pending:  # a traceback would keep them alive
-                with suppress(Exception):  # the scheduler may be gone
-                    future.release()
+                release(future)
 
     def _submit(self, function: Any, merge: Any, some: list[Any]) -> Any:
         if hasattr(some[0], "__dask_graph__"):  # a block that Dask has yet to compute
@@ -182,8 +183,10 @@ class Workers:
                         "file may be hostile."
                     )
                 task[1] = submit(some)
+                release(future)
             elif future.status in ("cancelled", "lost"):
                 task[1] = submit(some)  # the client had lost the scheduler for a moment
+                release(future)
             elif (now := self._ask_workers()) == before or not now:
                 raise TimeoutError(
                     f"no sign of life of any worker for {self.timeout:g} seconds (the scheduler "
@@ -203,6 +206,12 @@ class Workers:
                 workers = self.client.sync(ask, n_workers=-1, callback_timeout=limit)["workers"]
                 return {key: (one["last_seen"], one["nthreads"]) for key, one in workers.items()}
         return {}
+
+
+def release(future: Any) -> None:
+    """Let the scheduler forget a task."""
+    with suppress(Exception):  # the scheduler may be gone
+        future.release()
 
 
 def cut_branches(

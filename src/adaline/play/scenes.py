@@ -12,6 +12,7 @@ filter sees the reference x and the desired signal d:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,9 @@ class Scene:
 
     def __repr__(self) -> str:
         return f"<Scene: {len(self.d)} samples, {self.rate} a second, {len(self.paths)} path(s)>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
 
     @property
     def starts(self) -> tuple[int, ...]:

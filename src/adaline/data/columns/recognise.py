@@ -62,7 +62,7 @@ def read_as(
         notation = column.notation or source.notation
         notation = notation if notation in notations.NATIVE[1:] else ""
     else:
-        notation, strays, note = read_text(name, column, source, options, strays or ())
+        notation, strays, note = read_text_column(name, column, source, options, strays or ())
         if not notation:
             return Verdict(name, Input(name, ()))
     if strays:
@@ -75,7 +75,7 @@ def read_as(
     return Verdict(name, Input(name, reading=notation, marks=marks), note=note)
 
 
-def read_text(
+def read_text_column(
     name: str,
     column: Column,
     source: Source,

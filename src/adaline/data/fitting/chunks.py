@@ -224,7 +224,7 @@ def encode_labels(values: NDArray[Any], labels: tuple[Any, ...]) -> NDArray[np.i
 
 
 def sum_piece(source: Source, function: Callable[[Any], Part], item: Any) -> Part:
-    """The sum of a piece, slice by slice, or of a block of a source that can be read once only."""
+    """The sum of a piece, slice by slice, or of a block that Dask has computed."""
     if isinstance(item, Block):
         return function(item)
     return branch(function, merge, source.slices(item))
@@ -268,11 +268,6 @@ class Chunks:
 
     def find_labels(self) -> dict[Any, float]:
         """Let the reader know all classes, sorted, in a pass; returns the weight of each."""
-        if not self.source.again:
-            raise DataError(
-                f"{self.source.name} can be read once only, and a pass must find its classes; save "
-                "it to a file first. Learners of rows in their order take classes=."
-            )
         weights = self._next(self.reader.count_labels)
         self.reader = self.reader.with_labels(weights)
         return {label: weights[label] for label in self.labels}
@@ -317,12 +312,11 @@ class Chunks:
             self.present = now.count, list(now.waiting)
             self.save()
 
-        again = self.source.again
         rows, total = mapreduce(
             partial(sum_piece, self.source.for_reading(), work),
-            self.source.descriptors() if again else self.source,
+            self.source.descriptors(),
             merge,
-            self.jobs if again else 1,
+            self.jobs,
             reduction=Reduction(merge, *(self.present or (0, []))),
             after=after,
         )

@@ -56,7 +56,7 @@ def regress(model: Learner, chunks: Chunks) -> None:
     learn(m)
     criterion = model._refinement() if m.targets == 1 else None
     digits = model.fit_.certificate.evidence.get("digits", 0.0)
-    if criterion is not None and digits < ENOUGH_DIGITS and chunks.source.again:
+    if criterion is not None and digits < ENOUGH_DIGITS:
         rule, dot, _ = model.fit_.stopped.partition(". ")  # how the penalty was chosen
         better = correct(m, chunks, *criterion)
         if better is not None:

@@ -172,6 +172,8 @@ def fit(
     (array([ 2., -1.]), 3.0)
     """
     (parameters.NONE | parameters.text("the name of the column to learn"))("target", target)
+    if run is not None and not isinstance(run, FitOptions):
+        raise parameters.wrong_type("run", run, "FitOptions, or None")
     own = {field.name: given.pop(field.name) for field in fields(FitOptions) if field.name in given}
     run = replace(run or FitOptions(), **own)
     way = choose_way(estimator, run)
@@ -192,7 +194,7 @@ def fit(
         )
     with kept_in(run.scratch, who) as scratch:
         source = blocks(source, jobs=who, scratch=scratch)
-        if not isinstance(who, int) and (source.held_here or not source.again):
+        if not isinstance(who, int) and source.held_here:
             raise ValueError(
                 f"{source.name} is in the memory of this process, and workers read files "
                 "themselves; give files that they can reach, or fit the estimator to a dask array "
@@ -221,6 +223,7 @@ def fit(
                 CLOSED_FORMS.get(way, minimise)(model, chunks)
     # Named again: blocks are arrays, and a learner forgets the names of the table before it.
     model.feature_names_in_, model.encoding_ = names, encoding
+    vars(estimator).clear()
     vars(estimator).update(vars(model))
     return estimator
 

@@ -196,7 +196,7 @@ def minimise(model: Learner, chunks: Chunks) -> None:
 
 
 def require_possible(model: Learner, chunks: Chunks) -> None:
-    """Parameters that passes can serve, and rows that can be read several times."""
+    """Raise for parameters that passes cannot serve."""
     model._check_parameters()
     if isinstance(model.alpha, str):
         raise ValueError(
@@ -206,11 +206,6 @@ def require_possible(model: Learner, chunks: Chunks) -> None:
         raise ValueError(
             "class_weight is for rows in memory; for files and rows of Dask leave it out, and give "
             "weights of rows where they can be given."
-        )
-    if not chunks.source.again:
-        raise DataError(
-            f"{chunks.source.name} can be read once only, and {type(model).__name__} needs a few "
-            "passes; save it to a file first."
         )
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adaline.data.fitting.chunks import Chunk, Chunks
-from adaline.data.reading.source import Piece
 from adaline.errors import DataError
 from adaline.estimators.online import describe_runs
 
@@ -29,8 +28,6 @@ def learn_in_order(
     for every few rows of a block.
     """
     source, shuffle = chunks.source, bool(getattr(model, "shuffle", False))
-    if not source.again and (passes > 1 or shuffle):
-        raise DataError(f"{source.name} can be read once only; give passes=1 and shuffle=False.")
     if model._learns == "classes" and classes is not None:
         chunks.set_labels(np.unique(np.asarray(classes)).tolist())
     elif model._learns == "classes":
@@ -42,13 +39,11 @@ def learn_in_order(
         (k, start, before, rows), memory = chunks.state
         learner.restore(memory)
     while k < passes:
-        items: list[Any] | Any = list(source.descriptors()) if source.again else source
+        pieces = list(source.descriptors())
         if shuffle:
-            np.random.default_rng([seed, k]).shuffle(items)
-        for index, item in enumerate(items):
-            if index < start:
-                continue
-            chunk = chunks.reader.read(source.read(item) if isinstance(item, Piece) else item)
+            np.random.default_rng([seed, k]).shuffle(pieces)
+        for index, piece in enumerate(pieces[start:], start):
+            chunk = chunks.reader.read(source.read(piece))
             if shuffle:
                 order = np.random.default_rng([seed, k, index])
                 chunk = chunk.taking(order.permutation(len(chunk.y)))

@@ -124,7 +124,6 @@ class Source(Result):
     kinds: Sequence[Kind] = ()
     rows: int | None = None
     notes: tuple[str, ...] = ()
-    again = True  # every source can be read more than once
     held_here: bool = False  # whether only this process has the rows
     is_matrix: bool = False  # whether all columns are numbers without a table around them
     notation: str = ""  # of columns of numbers: "number" or "number .,"; "" where they have types
