@@ -22,6 +22,7 @@ from adaline.sums.rows import as_rows, check_finite
 from adaline.sums.values import in_range
 
 BLOCK = 4096  # rows at a time; any round number
+COUNTED = 50_000  # rows up to which all on the wrong side are counted: more take as long as a fit
 
 
 def separation(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> Certificate:
@@ -30,13 +31,16 @@ def separation(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> Certific
     Two classes (K = 1 neuron): t (w'x + b) > 0 with t = ±1. More: the neuron of the own class is
     larger than every other. X is dense or CSR.
     """
-    least, wrong, close, n, proven = np.inf, 0, 0, X.shape[0], True
+    least, wrong, close, n, proven, at_least = np.inf, 0, 0, X.shape[0], True, ""
     for i in range(0, n, BLOCK):
         gap, doubt, bound = sides(W, b, X[i : i + BLOCK], codes[i : i + BLOCK])
         least = min(least, float(bound.min()))  # never NaN: what is not finite is -inf
         proven = proven and bool(np.all(gap > doubt))
         wrong += int(np.count_nonzero(~(gap > 0.0)))
         close += int(np.count_nonzero(~(np.abs(gap) >= doubt)))
+        if wrong and COUNTED < n > i + BLOCK:  # nothing is left to prove
+            at_least = "at least "
+            break
     proven = proven and bool(np.isfinite(W).all() and np.isfinite(b).all())
     evidence = {"wrong": wrong, "too_close": close, "samples": n, "least_margin": least}
     if proven:
@@ -47,7 +51,7 @@ def separation(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> Certific
         return Certificate("separable", statement, evidence)
     are = "is" if wrong == 1 else "are"
     near = f", {close} within rounding of the boundary" if close else ""
-    statement = f"{wrong} of {plural(n, 'sample')} {are} on the wrong side{near}"
+    statement = f"{at_least}{wrong} of {plural(n, 'sample')} {are} on the wrong side{near}"
     return Certificate(
         "undecided",
         f"{statement}; separability is undecided: `separability(X, y)` decides it.",
