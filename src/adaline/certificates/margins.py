@@ -26,7 +26,7 @@ COUNTED = 50_000  # rows up to which all on the wrong side are counted: more tak
 
 
 def separation(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> Certificate:
-    """Whether all samples are on their right side, by more than rounding could have moved them.
+    """Whether all samples are on the correct side, by more than rounding could have moved them.
 
     Two classes (K = 1 neuron): t (w'x + b) > 0 with t = ±1. More: the neuron of the own class is
     larger than every other. X is dense or CSR.
@@ -60,7 +60,7 @@ def separation(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> Certific
 
 
 def sides(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> tuple[Array, Array, Array]:
-    """How far each sample is on its right side, what rounding may have done, and the difference.
+    """How far each sample is on the correct side, what rounding may have done, and the difference.
 
     The first two may be in units of their own for each row, the last is in those of w'x + b.
     """
@@ -82,7 +82,7 @@ def sides(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> tuple[Array, 
 
 
 def gaps(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> tuple[Array, Array]:
-    """By how much each sample is on its right side, and what rounding may have done to that."""
+    """By how much each sample is on the correct side, and what rounding may have done to that."""
     p, K = X.shape[1], len(W)
     V = np.asarray(X @ W.T, dtype=np.float64)
     V += b

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Groups of the help: the name of a command, what it does, and arguments for an example.
 COMMANDS = {
     "Tables": [
-        ("look", "Show what the columns of a table are.", "pumps.csv --target failed"),
+        ("look", "Describe the columns of a table.", "pumps.csv --target failed"),
         ("fit", "Fit and evaluate a model.", "pumps.csv -t failed -o pumps.adaline"),
         ("predict", "Predict rows with a model.", "pumps.adaline new.csv -o predicted.csv"),
         ("evaluate", "Evaluate a model on rows.", "pumps.adaline other.csv"),
@@ -40,7 +40,7 @@ COMMANDS = {
     "Proofs": [
         ("audit", "Check printed coefficients.", "coefs.csv a.csv -t y --criterion logistic"),
         ("separable", "Are the classes linearly separable?", "pumps.csv -t failed --proof p.json"),
-        ("check-proof", "Check such a proof.", "p.json pumps.csv"),
+        ("check-proof", "Check a proof of separability.", "p.json pumps.csv"),
         ("cover", "Count the separable labellings.", "400 10"),
     ],
     "Set-up": [("warm-up", "Compile everything now, not at first use.", "")],

@@ -56,7 +56,7 @@ class KernelPerceptron(Classifier):
     coef_ : ndarray of shape (1, p), or (K, p)
         w = sum lambda t x; for kernel="linear" only.
     certificate_ : Certificate
-        "separable" when all rows of `fit` are provably on their right side, else "undecided".
+        "separable" when all rows of `fit` are provably on the correct side, else "undecided".
 
     Notes
     -----

@@ -318,7 +318,7 @@ class LeastSquaresClassifier(MomentClassifier, ClosedForm):
     coef_, intercept_ : ndarray of shape (1, p) and (1,), or (K, p) and (K,)
     classes_ : ndarray of shape (K,)
     certificate_ : Certificate
-        "separable" when every training sample is provably on its right side, else "undecided".
+        "separable" when every training sample is provably on the correct side, else "undecided".
     moments_ : Moments, or None for very wide data, and for large sparse rows unless `refine`
 
     Examples

@@ -55,7 +55,7 @@ class Perceptron(OnlineClassifier):
     classes_, n_iter_ : ndarray, and int
         Sorted labels, and passes.
     certificate_ : Certificate
-        "separable" when every training sample is provably on its right side, else "undecided".
+        "separable" when every training sample is provably on the correct side, else "undecided".
     fit_ : SequentialFit
         The same in the lectures' shapes, with `stopped` and the number of `corrections`.
 
@@ -115,7 +115,7 @@ class SigmoidPerceptron(OnlineClassifier):
     """Squared error through a sigmoid: w + eta (t - phi(v)) phi'(v) x with v = w'x + b.
 
     Lecture: gradient descent and LMS for a sigmoidal perceptron. It follows the gradient of the
-    error of its own output, so that samples far on their right side do not pull. The error has
+    error of its own output, so that samples far on the correct side do not pull. The error has
     local minima; learning starts from zero. K > 2 classes: one neuron each.
 
     Parameters

@@ -50,7 +50,7 @@ class Compared(Result):
 
     @property
     def is_as_good(self) -> bool:
-        """Whether these rows cannot tell it from the best."""
+        """Whether the difference from the best is not significant."""
         return self.p is not None and self.p > 0.05
 
 

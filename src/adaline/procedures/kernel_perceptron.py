@@ -138,7 +138,7 @@ def outputs(kernel: Kernel, X: Any, patterns: Any, A: Array) -> Array:
 
 
 def certified(kernel: Kernel, X: Any, T: Array, patterns: Any, A: Array) -> Certificate:
-    """Whether every row is on its right side, by more than rounding of the sums could move it."""
+    """Whether every row is on the correct side, by more than rounding of the sums could move it."""
     least, wrong, (n, m) = np.inf, 0, (X.shape[0], patterns.shape[0])
     size = max(1, MAX_KERNEL_VALUES // max(2 * m, 1))
     for i in range(0, n, size):

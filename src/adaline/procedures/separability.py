@@ -181,7 +181,7 @@ class Search:
         return None
 
     def believe_weights(self, u: Array, least: float) -> Weights | None:
-        """Integer weights near u, if they have all active rows on their right side."""
+        """Integer weights near u, if they have all active rows on the correct side."""
         W = self.space.rounded(u, least)
         return W if W and self.find_positive(W).all() else None
 

@@ -348,7 +348,7 @@ def sequential(
             why = (
                 f"stopped after pass {k} and {plural(state.corrections, 'correction')}, by which "
                 f"no (w, b) of length one can have all samples farther than tol={tol:g} times the "
-                "longest (x, 1) on their right side."
+                "longest (x, 1) on the correct side."
             )
             return Outcome(k, why, False)
         stalled = stalled + 1 if best * (1.0 - tol) <= loss <= 2.0 * best else 0

@@ -166,7 +166,7 @@ class Rules:
 
 
 def is_named_like_rows(name: str) -> bool:
-    """Whether a name is one that numbers of rows have.
+    """Whether a name is one that row numbers have.
 
     >>> [is_named_like_rows(n) for n in ("", "Unnamed: 0", "customer_id", "userId", "width")]
     [True, True, True, True, False]
@@ -175,7 +175,7 @@ def is_named_like_rows(name: str) -> bool:
 
 
 def counts_rows(column: Column, name: str) -> str:
-    """Why numbers of the first rows are numbers of rows; "" if they are not."""
+    """Why numbers of the first rows are row numbers; "" if they are not."""
     values = column.values
     if missing_in(column) is not None:
         return ""

@@ -51,7 +51,7 @@ class ReadingOptions:
         Of text tables and sheets: whether the first line has the names of the columns; without
         them they are x0, x1, ...
     sheet : str, optional
-        Of an Excel file: the name of the sheet to read; the first by default.
+        Name of the sheet to read from an Excel file; the first by default.
     skip_rows : int, optional
         Of text tables and sheets: lines to skip at the top; the next one has the column names.
     keep_total : bool, optional

@@ -22,7 +22,7 @@ export function margins(el, send) {
       const draggable = !bars.e;
       sliders.hidden = !draggable;
       canvas.hidden = draggable;
-      hint.textContent = draggable ? "Drag a bar: the margin that a point should reach on its right side."
+      hint.textContent = draggable ? "Drag a bar: the margin that a point should reach on the correct side."
         : "Full bars: margins b. Lines: Ya. Where they end at the same height, e = Ya − b is zero.";
       if (draggable) fill(sliders, bars.b, drawing.points.codes, send);
       last = draggable ? null : { ...bars, codes: drawing.points.codes };
